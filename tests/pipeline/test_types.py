@@ -107,29 +107,6 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("reader", READERS)
-@for_each("nesting, form", CASES, parts=6)
-def test_a_row_is_read_alone_as_it_is_among_others(reader, nesting, form):
-    make, step = FORMS[form], declared(nested(nesting, reader))
-    fitted = make_private_pipeline(step, DPLogisticRegression(**TWO), epsilon=20.0)
-    steps = fitted.fit(make([*["yes", "no", True, 2] * 100]), LABELS)[:-1]
-    together = dense(steps.transform(make(ENTRIES)))
-    alone = [dense(steps.transform(make([entry])))[0] for entry in ENTRIES]
-    np.testing.assert_array_equal(together, alone)
-
-
-@pytest.mark.parametrize("kind", COLUMNS)
-@for_each("nesting, form", CASES, parts=8)
-def test_no_entry_changes_the_words_that_others_publish(kind, nesting, form):
-    seen = set()
-    for entry in (COLUMNS[kind][0], True, 2, "7", "yes", None):
-        rows = FORMS[form]([entry, *(COLUMNS[kind] * 200)[1:]])
-        step = declared(nested(nesting, "table"))
-        fitted = DPPipeline([("nested", step)], epsilon=5.0, random_state=0).fit(rows)
-        seen.add(tuple(map(str, fitted.get_feature_names_out())))
-    assert len(seen) == 1
-
-
 def whole_models():
     """What surrounds a pipeline, each fitted to rows of all kinds."""
     model = DPPipeline(
@@ -281,3 +258,26 @@ def test_objects_stay_what_they_are_but_for_gaps():
         assert [type(one) for one in found] == [type(one) for one in meant]
         assert [one for one in found if one == one] == meant[:4]
     assert frame["a"].tolist()[4] is None
+
+
+@pytest.mark.parametrize("reader", READERS)
+@for_each("nesting, form", CASES, parts=6)
+def test_a_row_is_read_alone_as_it_is_among_others(reader, nesting, form):
+    make, step = FORMS[form], declared(nested(nesting, reader))
+    fitted = make_private_pipeline(step, DPLogisticRegression(**TWO), epsilon=20.0)
+    steps = fitted.fit(make([*["yes", "no", True, 2] * 100]), LABELS)[:-1]
+    together = dense(steps.transform(make(ENTRIES)))
+    alone = [dense(steps.transform(make([entry])))[0] for entry in ENTRIES]
+    np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@for_each("nesting, form", CASES, parts=8)
+def test_no_entry_changes_the_words_that_others_publish(kind, nesting, form):
+    seen = set()
+    for entry in (COLUMNS[kind][0], True, 2, "7", "yes", None):
+        rows = FORMS[form]([entry, *(COLUMNS[kind] * 200)[1:]])
+        step = declared(nested(nesting, "table"))
+        fitted = DPPipeline([("nested", step)], epsilon=5.0, random_state=0).fit(rows)
+        seen.add(tuple(map(str, fitted.get_feature_names_out())))
+    assert len(seen) == 1
