@@ -5,13 +5,19 @@ import dataclasses
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array
 
 from skdp._estimator import RecordPrivateEstimator, model_of, refuse_settings, require_groups
-from skdp._sklearn import quietly
 from skdp.ledger._account import ALREADY_CHARGED
+from skdp.model_selection._rows import (
+    has_steps,
+    last_step,
+    reader_of,
+    rows_for_last,
+    takes_numbers,
+)
 from skdp.pipeline._steps import (
     all_leaves,
+    choose_by_type,
     find_leaks,
     fix_density,
     private_leaves,
@@ -52,6 +58,10 @@ _FILLS_WORDS = (
     "numbers may make a trial fail, and what fails isn't chosen, without any noise. Fill with "
     "numbers."
 )
+_FILLS_GAPS = (
+    "a search takes no DPPipeline with a DPSimpleImputer that may fill with NaN: a record may make "
+    "the next step fail, and what fails isn't chosen, without any noise. Fill with numbers."
+)
 _ALLOWS = "a search takes no DPPipeline that allows steps to learn without privacy."
 
 
@@ -87,16 +97,29 @@ class Candidates:
 
         All others read a raw table, or begin with steps that make numbers of what isn't an array.
         """
-        others = [model for model in self.models if _reader_of(model) is None]
+        others = [model for model in self.models if reader_of(model) is None]
         is_array = getattr(getattr(X, "dtype", None), "kind", "O") not in _VALUES
-        return bool(others) and (is_array or not all(map(_has_steps, others)))
+        return bool(others) and (is_array or not all(map(has_steps, others)))
 
-    def check_table(self, X):
+    def need_table(self):
+        """Return whether one takes rows as they came."""
+        return not all(map(takes_numbers, self.models))
+
+    def choose_numbers_by_type(self):
+        """Return whether one that gets numbers chooses columns by their types."""
+        return any(
+            choose_by_type(step_list(inner.steps))
+            for model in self.models
+            if takes_numbers(model)
+            for inner in _pipelines_within(model)
+        )
+
+    def check_rows(self, X, table):
         """Refuse what some would fail on; return what readers of the table assume public of it.
 
         How many columns each gets, of which there is one at least, is kept.
         """
-        found = [_check_rows(model, X) for model in self.models]
+        found = [_check_rows(model, X, table) for model in self.models]
         self.n_columns[:] = [n_columns for n_columns, _ in found]
         return tuple(dict.fromkeys(words for _, said in found for words in said))
 
@@ -152,11 +175,6 @@ def make_candidates(search, settings):
     return Candidates(settings, tuple(models))
 
 
-def last_step(model):
-    """Return the estimator of a pipeline, or a model itself."""
-    return model.steps[-1][1] if type(model) is Pipeline else model
-
-
 def set_report(model, report):
     """Give a report to a fitted model and to what is inside: its own part says less than is true.
 
@@ -196,9 +214,16 @@ def _check_pipeline(model):
     for leaf in all_leaves(step_list(model.steps)):
         if leaf.is_frozen or not _is_safe(leaf):
             raise TypeError(_MAY_FAIL.format(leaf.kind))
-        if isinstance(leaf.estimator, DPSimpleImputer) and leaf.estimator._fills_words():
-            raise TypeError(_FILLS_WORDS)
+        if isinstance(leaf.estimator, DPSimpleImputer):
+            _check_fills(leaf.estimator)
         _check_pipeline(leaf.estimator)
+
+
+def _check_fills(imputer):
+    if imputer._fills_words():
+        raise TypeError(_FILLS_WORDS)
+    if imputer._fills_gaps():
+        raise TypeError(_FILLS_GAPS)
 
 
 def _steps_before_last(model):
@@ -206,8 +231,12 @@ def _steps_before_last(model):
     return [tree(name, step) for name, step in steps]
 
 
-def _has_steps(model):
-    return type(model) is Pipeline and len(model.steps) > 1
+def _pipelines_within(model):
+    """Yield a private pipeline that a model is or has inside."""
+    if hasattr(model, "steps"):
+        yield model
+    elif hasattr(model, "estimator"):
+        yield from _pipelines_within(model.estimator)
 
 
 def _check_steps(steps):
@@ -228,23 +257,12 @@ def _is_safe(leaf):
     return type(leaf.estimator).__module__.partition(".")[0] in _NEVER_FAIL
 
 
-def _reader_of(model):
-    """Return what reads a raw table first in a model, None where that takes numbers."""
-    if hasattr(model, "_check_table"):
-        return model
-    if hasattr(model, "steps"):
-        return _reader_of(model.steps[0][1])
-    return _reader_of(model.estimator) if hasattr(model, "estimator") else None
-
-
-def _check_rows(model, X):
+def _check_rows(model, X, table):
     """Return how many columns a model gets, and what it assumes public of them."""
-    if (reader := _reader_of(model)) is not None:
-        reader = clone(reader)
-        said = reader._check_table(X)
-        return reader.n_features_in_, said
-    if _has_steps(model):
-        X = clone(model[:-1]).fit_transform(X)
-        # What is in them isn't looked at, but for whether the fit would take it.
-        quietly(check_array, X, accept_sparse="csr", input_name="X")
-    return X.shape[1], ()
+    model = clone(model)
+    rows = rows_for_last(model, X, table, reset=True)
+    if (reader := reader_of(last_step(model))) is None:
+        return rows.shape[1], ()
+    reader = clone(reader)
+    said = reader._check_table(rows)
+    return reader.n_features_in_, said

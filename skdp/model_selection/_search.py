@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_bounds, check_n_jobs
+from skdp._checks import check_bounds, check_finite_input, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import (
     BUDGET_CONSTRAINTS,
@@ -37,13 +37,14 @@ from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.metrics._scorings import SCORES, check_scoring, n_releases
-from skdp.model_selection._candidates import last_step, make_candidates, set_report
+from skdp.model_selection._candidates import make_candidates, set_report
 from skdp.model_selection._plan import (
     SearchBudget,
     SearchGroupBudget,
     plan_selection,
     public_choices,
 )
+from skdp.model_selection._rows import in_frame_of, last_step, types_are_kept
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 
 _REASONS = {
@@ -85,6 +86,11 @@ _RAW_TABLE = (
     "every candidate begins with DPTableVectorizer, or is an additive model: put it in the place "
     "of encoders and imputers that learn."
 )
+_OTHER_TYPES = (
+    "a candidate chooses columns by their types (make_column_selector), and X has columns of "
+    "numbers whose types aren't those of numbers, as which trials get them: give such columns a "
+    "type of NumPy's, by X.astype({...}), or choose columns by names."
+)
 _WORDS_OR_GAPS = ("could not convert string to float: X", "Input X contains NaN")
 _DTYPES = [np.float64, np.float32]
 _RUN = {"repeat": run_repeated, "compose": run_composed}
@@ -108,6 +114,15 @@ def _has(name):
         return True
 
     return check
+
+
+def _targets_as_numbers(y):
+    """Return finite targets, as trials get them: words and objects fail here, and not there."""
+    if issparse(y):
+        raise TypeError("Sparse y is not supported; pass a dense array.")
+    y = quietly(np.asarray, y, dtype=np.float64)
+    check_finite_input(y, "y")
+    return y
 
 
 @shared_docs
@@ -156,14 +171,15 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         several = get_tags(self).target_tags.multi_output
         checks = {"y_numeric": not classifies, "multi_output": several}
         candidates = make_candidates(self, self._settings())
-        rows, y = self._read(X, y, candidates, checks)
+        X, table, y = self._read(X, y, candidates, checks)
+        y = y if classifies else _targets_as_numbers(y)
         check_n_jobs(self.n_jobs)
         codes, n_records = encode_groups(groups, len(y))
         n_validation = self._n_validation(n_records)
 
         # 2. candidates from public parameters
         classes_were_read = candidates.declare_classes(lambda: encode_labels(y, None)[0])
-        table = candidates.check_table(rows)
+        read_of_table = candidates.check_rows(X, table)
         candidates.check_targets(y)
         n_outputs = 1 if y.ndim == 1 else y.shape[1]
         if classifies:
@@ -188,27 +204,29 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
 
         # 4. split, fit, score and choose
         split, trials = stream.spawn(2)
-        records = Records.split(rows, y, n_validation, split, codes, **scored)
+        records = Records.split(X, y, n_validation, split, codes, table=table, **scored)
         run = _RUN[plan.method]
         best = check_outcome(run(plan, candidates.models, records, trials, self.n_jobs))
 
         # 5. publish
-        assumed = candidates.assumed() + (CLASSES_READ,) * classes_were_read + table
-        report = plan.report(reproducible=stream.reproducible, also_public=assumed)
+        assumed = candidates.assumed() + (CLASSES_READ,) * classes_were_read
+        public = assumed + read_of_table
+        report = plan.report(reproducible=stream.reproducible, also_public=public)
         self._publish(plan, candidates, best, report)
         return self
 
     @config_context(assume_finite=False)
     def _read(self, X, y, candidates, checks):
-        """Return rows and y as scikit-learn's contract has them.
+        """Return rows as numbers and as they came, None where no candidate takes them so, and y.
 
-        What a fit refuses in a trial would be told as a release.
+        They are as scikit-learn's contract has them. What a fit refuses in a trial would be told
+        as a release.
         """
         if not candidates.need_numbers(X):
             X, y = validate_table(self, X, y, **checks)
             # Rows are taken of lists, too, and not of what only becomes an array.
             becomes_array = hasattr(X, "__array__") and not hasattr(X, "shape")
-            return quietly(np.asarray, X) if becomes_array else X, y
+            return None, quietly(np.asarray, X) if becomes_array else X, y
         try:
             numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
         except ValueError as error:
@@ -218,7 +236,12 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         takes_sparse = [get_tags(model).input_tags.sparse for model in candidates.models]
         if issparse(numbers) and not all(takes_sparse):
             raise TypeError("Sparse data was passed for X, and a candidate takes dense X only.")
-        return X if hasattr(X, "columns") else numbers, y
+        is_frame = hasattr(X, "columns")
+        if is_frame and candidates.choose_numbers_by_type() and not types_are_kept(X):
+            raise ValueError(_OTHER_TYPES)
+        table = X if is_frame else numbers
+        numbers = in_frame_of(X, numbers)
+        return numbers, table if candidates.need_table() else None, y
 
     def _n_validation(self, n_rows):
         """Return the number of records to score on, both parts having one at least."""

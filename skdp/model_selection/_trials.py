@@ -1,11 +1,12 @@
 """Trials of a search: fits and scores of which the best is published and the others are forgotten.
 
 What runs here must be silent: a warning, a line of a log or a number of tasks for each trial would
-tell how many there were. All that can be wrong with parameters and input was found before. So what
-fails now, with whatever exception, follows from releases: it is told as an outcome if this trial
-wins, and not at all if it doesn't.
+tell how many there were. All that can be wrong with parameters and input was found before, and
+trials get what was checked then, see `_rows`. So what fails now, with whatever exception, follows
+from releases: it is told as an outcome if this trial wins, and not at all if it doesn't.
 """
 
+import contextlib
 import math
 import warnings
 from itertools import chain
@@ -21,8 +22,8 @@ from skdp._sklearn import take_rows
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.metrics import private_score
 from skdp.metrics._scorings import row_scores
-from skdp.model_selection._candidates import last_step
 from skdp.model_selection._plan import SCORE_PARTS
+from skdp.model_selection._rows import last_step, rows_for_last
 
 _FAILED = (
     "the fit that was chosen failed: scale the features and targets to moderate size. What was "
@@ -41,13 +42,16 @@ class Records(NamedTuple):
     target_bounds: tuple | None
     # Of the rows of fits; each row that is scored on is a record of its own.
     groups: np.ndarray | None = None
+    # Rows as they came, for models that don't take X, which are numbers.
+    table_train: object = None
+    table_validation: object = None
 
     @classmethod
-    def split(cls, X, y, n_validation, stream, codes=None, **scored):
+    def split(cls, X, y, n_validation, stream, codes=None, *, table=None, **scored):
         """Return records parted by chance alone: nothing is read, so that no row moves another.
 
         With the group of each row, all rows of a group are in one part, and it is scored on one of
-        them that is drawn by chance.
+        them that is drawn by chance. X or table is None where no model takes it.
         """
         n_records = len(y) if codes is None else int(codes.max()) + 1
         is_held = np.zeros(n_records, dtype=bool)
@@ -58,8 +62,13 @@ class Records(NamedTuple):
             drawn = counted_rows(y, codes, stream)
             rest, held_out = np.flatnonzero(~is_held[codes]), drawn[is_held[codes[drawn]]]
             scored["groups"] = codes[rest]
-        parts = (take_rows(array, rows) for rows in (rest, held_out) for array in (X, y))
-        return cls(*parts, **scored)
+        parts = (_take(array, rows) for rows in (rest, held_out) for array in (X, y))
+        tables = {"table_train": _take(table, rest), "table_validation": _take(table, held_out)}
+        return cls(*parts, **scored, **tables)
+
+
+def _take(array, rows):
+    return None if array is None else take_rows(array, rows)
 
 
 class Outcome(NamedTuple):
@@ -122,8 +131,11 @@ def _silently(function, *args):
         return function(*args)
 
 
+@contextlib.contextmanager
 def _silence():
-    return warnings.catch_warnings(action="ignore")
+    """Have nothing that a record does to a trial be seen, nor be made an error by a setting."""
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        yield
 
 
 def _trial(plan, models, records, place, stream):
@@ -142,16 +154,21 @@ def _score(model, plan, records, stream):
     spent = {"epsilon": plan.fit_epsilon, "delta": plan.fit_delta, "ledger": ALREADY_CHARGED}
     noise = {"adjacency": plan.budget.adjacency, "mechanism": plan.score_noise}
     noise["random_state"] = stream.as_random_state()
-    rows = records.X_validation, records.y_validation
-    return private_score(model, *rows, **scored, **spent, **noise).value
+    rows = _rows_to_score(model, records), records.y_validation
+    return private_score(last_step(model), *rows, **scored, **spent, **noise).value
+
+
+def _rows_to_score(model, records):
+    """Return what the last step of a fitted model gets of the rows that it is scored on."""
+    return rows_for_last(model, records.X_validation, records.table_validation, reset=False)
 
 
 def _fit_and_count(model, plan, records, stream):
     """Return the sum of rows' scores in whole parts, and the fitted model."""
     try:
         model = _fit(model, plan, records, stream)
-        held_out = records.X_validation, records.y_validation
-        rows = row_scores(model, *held_out, records.scoring, records.target_bounds)
+        held_out = _rows_to_score(model, records), records.y_validation
+        rows = row_scores(last_step(model), *held_out, records.scoring, records.target_bounds)
     except Exception:
         return 0, None
     return int(np.rint(SCORE_PARTS * rows).astype(np.int64).sum()), model
@@ -160,14 +177,13 @@ def _fit_and_count(model, plan, records, stream):
 def _fit(model, plan, records, stream):
     model = clone(model)
     last = last_step(model)
-    # Of a pipeline of scikit-learn they are the last step's.
-    prefix = "" if last is model else f"{model.steps[-1][0]}__"
     last.set_params(epsilon=plan.fit_epsilon, delta=plan.fit_delta)
     last.set_params(random_state=stream.as_random_state())
-    given = {} if records.groups is None else {f"{prefix}groups": records.groups}
-    # Where metadata is routed, the last step of a pipeline would have to ask for it.
+    given = {} if records.groups is None else {"groups": records.groups}
+    # Where metadata is routed, what is in the last step would have to ask for it.
     with config_context(enable_metadata_routing=False):
-        model.fit(records.X_train, records.y_train, **given)
+        rows = rows_for_last(model, records.X_train, records.table_train, reset=True)
+        last.fit(rows, records.y_train, **given)
     # The published model holds no seed.
     last.set_params(random_state=None)
     return model

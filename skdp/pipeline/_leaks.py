@@ -27,7 +27,10 @@ _IMPUTE = (
     "use skdp.preprocessing.DPSimpleImputer, or SimpleImputer(strategy='constant', "
     "fill_value=..., keep_empty_features=True)"
 )
-_PROJECT = "use GaussianRandomProjection, which reads no row, or choose columns by knowledge"
+_PROJECT = (
+    "use GaussianRandomProjection(n_components=...), which reads no row, or choose columns by "
+    "knowledge"
+)
 _SELECT = "choose columns by knowledge, or use skdp.linear_model.DPCDLasso as the last step"
 _EDGES = (
     "map columns to ranges that you know by BoundsScaler, and use PolynomialFeatures, or "
@@ -137,9 +140,17 @@ def _rbf_sampler(step):
     return step.get_params(deep=False)["gamma"] == "scale" and (reason, "give gamma as a number")
 
 
+def _random_projection(step):
+    reason = "its number of components follows from that of rows, which is private with groups"
+    is_number = not isinstance(step.n_components, str)
+    return None if is_number else (reason, "give a number, n_components=...")
+
+
 def _function(step):
-    is_known = step.func is None or _is_by_entry(step.func)
-    return (not is_known or step.kw_args) and (
+    # The inverse is tried on every k-th row, where k follows from how many there are.
+    functions = [one for one in (step.func, step.inverse_func) if one is not None]
+    is_known = all(map(_is_by_entry, functions))
+    return (not is_known or step.kw_args or step.inv_kw_args) and (
         "its function may look at all rows, as one that divides by a mean does",
         "use functions of one entry, such as numpy.log1p",
     )
@@ -154,7 +165,7 @@ def _is_by_entry(function):
 
 _ALWAYS_BY_ROW = (
     "Normalizer Binarizer PolynomialFeatures HashingVectorizer FeatureHasher AdditiveChi2Sampler "
-    "SkewedChi2Sampler PolynomialCountSketch GaussianRandomProjection SparseRandomProjection"
+    "SkewedChi2Sampler PolynomialCountSketch"
 )
 # Classes of scikit-learn that learn nothing under a condition, which returns what is wrong.
 _BY_ROW = {
@@ -166,6 +177,8 @@ _BY_ROW = {
     "CountVectorizer": _count_vectorizer,
     "SplineTransformer": _spline,
     "RBFSampler": _rbf_sampler,
+    "GaussianRandomProjection": _random_projection,
+    "SparseRandomProjection": _random_projection,
     "FunctionTransformer": _function,
 }
 # What they keep of their parameters has the types of the rows.

@@ -294,6 +294,13 @@ class DPSimpleImputer(PrivateTransformer):
         may_be_words = self.strategy not in _OF_NUMBERS
         return may_be_words and any(isinstance(one, str) for one in (self.fill_value, *listed))
 
+    def _fills_gaps(self):
+        """Return whether what stands for a missing value may become another kind of gap, NaN."""
+        n_features = 1 if isinstance(self.categories, str) else len(self.categories)
+        listed = [value for column in self._listed(n_features) for value in column or ()]
+        is_chosen = self.strategy not in _OF_NUMBERS
+        return is_chosen and any(is_gap(one) for one in (self.fill_value or 0.0, *listed))
+
     def _plan(self, n_rows, n_features, *, by_group=False):
         n_discovered = self._listed(n_features).count(None)
         sizes = {"n_rows": n_rows, "n_columns": n_features, "n_discovered": n_discovered}
