@@ -62,6 +62,11 @@ _REPLACED = {
 }
 
 
+def take_columns(X, columns):
+    """Return the columns of an array or a data frame that a ColumnTransformer chose."""
+    return _safe_indexing(X, columns, axis=1)
+
+
 class Interval(_param_validation.Interval):
     """scikit-learn's constraint, for real numbers of any type."""
 

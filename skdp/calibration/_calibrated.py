@@ -23,6 +23,7 @@ from skdp._estimator import (
 )
 from skdp._groups import encode_groups
 from skdp._losses import as_probabilities
+from skdp._rehearsal import rehearse
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data, validate_table
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
@@ -217,6 +218,9 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         # 3. plan from public numbers
         sizes = n_records, self.n_features_in_, targets.shape[1]
         plan = self._plan(*sizes, by_group=codes is not None)
+        # Who has charged for this fit has rehearsed it.
+        if self.ledger is not ALREADY_CHARGED:
+            rehearse(self._part(plan.budget), X, y, codes)
         coins, noise, fit = plan.start(self.random_state).spawn(3)
 
         # 4. solve

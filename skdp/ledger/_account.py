@@ -36,6 +36,28 @@ class _AlreadyCharged(LedgerParameter):
 # In place of a ledger: another caller charges for this fit. It is the same object in every copy and
 # process.
 ALREADY_CHARGED = _AlreadyCharged()
+
+
+class Rehearsed(BaseException):
+    """A fit has come to where it would be charged; no error, which others would catch."""
+
+
+class _Rehearsal(LedgerParameter):
+    """See `REHEARSAL`."""
+
+    def __reduce__(self):
+        return "REHEARSAL"
+
+    def __repr__(self):
+        return "REHEARSAL"
+
+    def charge(self, *args, **kwargs):
+        """End the fit, as an `Account` would charge it."""
+        raise Rehearsed
+
+
+# In place of a ledger: the fit ends where it would be charged, see `skdp._rehearsal`.
+REHEARSAL = _Rehearsal()
 # What `ledger` of an estimator may be.
 LEDGER_CONSTRAINT = [str, os.PathLike, LedgerParameter, None]
 
@@ -79,6 +101,8 @@ def resolve_account(ledger, estimator, parameters):
     ledger = named_ledger(ledger)
     if ledger is None or ledger is ALREADY_CHARGED:
         return None
+    if ledger is REHEARSAL:
+        return REHEARSAL
     if not isinstance(ledger, LedgerParameter):
         from skdp.ledger import PrivacyLedger
 

@@ -3,10 +3,12 @@
 import dataclasses
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
 from skdp._estimator import RecordPrivateEstimator, model_of, refuse_settings, require_groups
+from skdp._rehearsal import rehearse
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.model_selection._rows import (
     has_steps,
@@ -122,6 +124,14 @@ class Candidates:
         found = [_check_rows(model, X, table) for model in self.models]
         self.n_columns[:] = [n_columns for n_columns, _ in found]
         return tuple(dict.fromkeys(words for _, said in found for words in said))
+
+    def rehearse(self, X, table, y, groups, **budget):
+        """Fit all up to where they would be charged: what one refuses is an error here."""
+        for model in map(clone, self.models):
+            rows = rows_for_last(model, X, table, reset=True)
+            # As in trials.
+            with config_context(enable_metadata_routing=False):
+                rehearse(last_step(model), rows, y, groups, **budget)
 
     def check_targets(self, y):
         """Refuse targets that some would fail on."""

@@ -200,6 +200,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         score = {"row_spread": SCORES[scoring].row_spread}
         score["n_releases"] = n_releases(scoring, classes)
         plan = plan_selection(budget, fits=fits, **chosen, **sizes, **score)
+        candidates.rehearse(X, table, y, codes, epsilon=budget.epsilon, delta=budget.delta)
         stream = plan.start(self.random_state)
 
         # 4. split, fit, score and choose

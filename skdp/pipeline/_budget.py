@@ -154,7 +154,7 @@ def plan_steps(budget, shares, steps, width, sizes):
             if leaf.is_frozen or not isinstance(leaf.estimator, RecordPrivateEstimator):
                 continue
             n_features = n_columns or declared_width(leaf.estimator) or stand_in or 1
-            estimator = leaf.estimator if leaf is steps[0] else _with_norm(leaf.estimator)
+            estimator = leaf.estimator if leaf is steps[0] else with_norm(leaf.estimator)
             releases = releases_of(estimator, budget, n_rows, n_features, n_outputs)
             if releases(budget.epsilon, budget.delta):
                 # Nothing that is released comes before the first step.
@@ -167,7 +167,7 @@ def plan_steps(budget, shares, steps, width, sizes):
     return plan_pipeline(budget, private_steps, resolve_shares(shares, leaves), n_rows=n_rows)
 
 
-def _with_norm(step):
+def with_norm(step):
     """Return a step with a norm where it needs one, which a step before may promise later.
 
     What is released costs the same, whatever the norm is.

@@ -32,6 +32,7 @@ from skdp.pipeline._chain import (
     warn_unbounded,
 )
 from skdp.pipeline._plan import PipelineBudget, PipelineGroupBudget
+from skdp.pipeline._rehearsal import Rehearsal, check_parameters
 from skdp.pipeline._steps import (
     check_leaks,
     choose_by_type,
@@ -199,6 +200,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         # Before scikit-learn's check, which knows no resampling and doesn't say what to do.
         open_parts = self._open_parts()
         self._validate_steps()
+        check_parameters(step_list(self.steps))
         X = self._as_read(X)
         n_rows, *sizes = sizes_of(X, y, self._final_estimator)
         groups, n_records = encode_groups(groups, n_rows)
@@ -222,6 +224,9 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
                 width = width_of_all(step_list(steps[:n_before]), n_columns_of(X))
             budget = self._budget(n_records, groups is not None)
             plan = plan_steps(budget, self.shares, step_list(rest), width, sizes)
+            # Who has charged for this fit has rehearsed it.
+            if self.ledger is not ALREADY_CHARGED:
+                Rehearsal(y, groups, budget, n_rows).of_all(step_list(rest), rows)
             streams = plan.start(self.random_state).spawn(len(plan.parts))
 
             # 4. solve

@@ -17,6 +17,7 @@ NOT_CATEGORIES = (
 )
 _AUTO = "auto"
 DTYPES = [np.float64, np.float32]
+_TIMES = "Mm"
 
 
 def find_gaps(X, missing_values=np.nan):
@@ -59,6 +60,19 @@ def read_categories(X, gaps):
     The type of numbers is not kept: a gap elsewhere may have changed it. Booleans are 0 and 1.
     """
     return [_read_column(column, gap) for column, gap in zip(X.T, gaps.T, strict=True)]
+
+
+def read_entries(X, gaps):
+    """Return what `read_categories` does, each entry by itself; what can't be one is ``None``."""
+    if X.dtype.kind in _TIMES:
+        raise TypeError(NOT_CATEGORIES)
+    return [
+        [np.nan if is_missing else _read_entry(value) for value, is_missing in column]
+        for column in (
+            zip(entries.tolist(), missing, strict=True)
+            for entries, missing in zip(X.T, gaps.T, strict=True)
+        )
+    ]
 
 
 def check_categories(categories, n_features):
@@ -109,7 +123,7 @@ def _read_column(column, gaps):
     kinds = {type(values[place]) for place in np.flatnonzero(~gaps)}
     read = [read for read, of in _READERS if all(issubclass(kind, of) for kind in kinds)]
     # NumPy takes times and spans of time for integers in some places.
-    is_time = column.dtype.kind in "Mm" or np.timedelta64 in kinds
+    is_time = column.dtype.kind in _TIMES or np.timedelta64 in kinds
     if is_time or not read:
         raise TypeError(NOT_CATEGORIES)
     try:
@@ -121,6 +135,18 @@ def _read_column(column, gaps):
 def _as_number(value):
     """Return a float; one of two zeros, which are equal, so that none tells what came first."""
     return float(value) + 0.0
+
+
+def _read_entry(value):
+    """Return an entry as a float or a string, None if it is neither."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, np.timedelta64) or not isinstance(value, (Real, np.bool_)):
+        return None
+    try:
+        return _as_number(value)
+    except OverflowError:
+        return None
 
 
 _READERS = ((_as_number, (Real, np.bool_)), (str, str))

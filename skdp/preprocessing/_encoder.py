@@ -26,6 +26,7 @@ from skdp.preprocessing._columns import (
     make_unique,
     number_in_words,
     read_categories,
+    read_entries,
 )
 from skdp.preprocessing._plan import plan_encoder
 from skdp.preprocessing._solver import keep_largest, release_counts
@@ -95,7 +96,8 @@ class DPOneHotEncoder(PrivateTransformer):
     doc/theory/categories.rst has the proof.
 
     Categories that a data frame declares aren't read, because they may have been made from the
-    records. Unknown values in `transform` are never an error.
+    records. Unknown values in `transform` are never an error, whatever they are: numbers among
+    strings, infinite numbers and objects are encoded as other unknown values. In `fit` they are.
 
     References
     ----------
@@ -205,11 +207,12 @@ class DPOneHotEncoder(PrivateTransformer):
             If X has another number of features than in `fit`, or can't be read; no message quotes
             an entry.
         TypeError
-            If a column has numbers and strings, or anything else.
+            If X is sparse, or an array of times.
         """
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        columns = read_categories(X, find_gaps(X))
+        # Each by itself: one that doesn't fit its column is unknown, as any other may be.
+        columns = read_entries(X, find_gaps(X))
         places, first = np.empty(X.shape, dtype=np.int64), 0
         for j, (column, known, width) in enumerate(
             zip(columns, self.categories_, self._widths(), strict=True)
@@ -265,8 +268,8 @@ class DPOneHotEncoder(PrivateTransformer):
         )
 
     def _read(self, X, *, reset):
-        dtype = dtype_to_read(X)
-        return validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan")
+        dtype, is_checked = dtype_to_read(X), "allow-nan" if reset else False
+        return validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite=is_checked)
 
     def _widths(self):
         """Return the number of columns of each feature."""

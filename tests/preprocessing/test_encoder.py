@@ -183,6 +183,38 @@ def test_other_entries_are_refused_without_a_value(entry):
     assert caught.value.__cause__ is caught.value.__context__ is None
 
 
+ODD = [
+    *(3, 2.5, "3", "unseen", "", True, np.str_("unseen"), b"a", (), ["list"], {}, 1j),
+    *(10**400, np.inf, -np.inf, np.timedelta64(1, "D"), np.datetime64("2020-01-01")),
+    *(pd.Timestamp("2020-01-01"), pd.NaT, pd.NA, None, np.nan),
+]
+
+
+@pytest.mark.parametrize("kind", ["words", "numbers"])
+@pytest.mark.parametrize("handling", ["infrequent", "ignore"])
+def test_unknown_values_are_never_an_error_and_move_no_other_row(kind, handling):
+    known = ["a", "b"] if kind == "words" else [1.0, 2.0]
+    encoder = DPOneHotEncoder(categories=[known], handle_unknown=handling)
+    encoder.fit(np.array([[value] for value in known], dtype=object))
+    rows = known * 3
+    for entry in ODD:
+        column = pd.Series([*rows, entry], dtype=object)
+        array = np.empty((len(column), 1), dtype=object)
+        array[:, 0] = column
+        for X in (pd.DataFrame({"x0": column}).to_numpy(), array):
+            found = encoder.transform(X)
+            np.testing.assert_array_equal(found[:-1, :2], np.tile(np.eye(2), (3, 1)))
+            alone = encoder.transform(X[-1:])
+            np.testing.assert_array_equal(found[-1:], alone)
+            is_known = kind == "numbers" and entry is True
+            assert alone[:, :2].sum() == is_known
+            assert alone.sum() == (is_known or handling == "infrequent")
+    floats = encoder.transform(np.array([[1.0], [np.inf], [np.nan]]))
+    assert floats[1:, :2].sum() == 0.0
+    with pytest.raises(TypeError, match="numbers alone"):
+        encoder.transform(np.array([["2020-01-01"]], dtype="datetime64[ns]"))
+
+
 def test_a_number_too_large_is_refused_without_it():
     with pytest.raises(ValueError, match="too large") as caught:
         DPOneHotEncoder().fit(np.array([[10**400], [1]], dtype=object))

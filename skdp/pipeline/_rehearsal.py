@@ -1,0 +1,142 @@
+"""What steps of a pipeline refuse, found before the pipeline is charged.
+
+The first steps that learn are tried on the rows that they will get, up to where they would be
+charged. What they will make of these is known beforehand only in part. So later steps are tried on
+rows that stand for theirs, with the same columns and made-up values, as long as the number and the
+names of the columns follow from public facts: what learns categories or knots ends that.
+"""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn import get_config
+from sklearn.base import OneToOneFeatureMixin, clone
+from sklearn.compose import ColumnTransformer
+
+from skdp._rehearsal import rehearse
+from skdp._sklearn import quietly, take_columns, take_rows
+from skdp.pipeline._budget import with_norm
+from skdp.pipeline._leaks import why_refused
+from skdp.pipeline._steps import SEPARATOR, all_leaves, private_leaves
+from skdp.preprocessing import BoundsScaler
+
+# A number of which steps make numbers, as few take all.
+_MADE_UP = 0.5
+_N_ROWS = 4
+# Parameters of scikit-learn's steps that refuse single values, and what refuses none.
+_REFUSING = {
+    "OneHotEncoder": {"handle_unknown": "ignore"},
+    "OrdinalEncoder": {"handle_unknown": "use_encoded_value", "unknown_value": -1},
+    "SplineTransformer": {"extrapolation": "constant"},
+}
+
+
+def check_parameters(steps):
+    """Refuse parameters of steps and containers that no fit of theirs takes, whatever it gets."""
+    if get_config()["skip_parameter_validation"]:
+        return
+    for step in (inside for top in steps for inside in top.all_steps()):
+        if not step.is_frozen and hasattr(step.estimator, "_validate_params"):
+            step.estimator._validate_params()
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What steps are tried with besides rows: y, the group of each row, and a budget."""
+
+    y: object
+    groups: object
+    budget: object
+    n_rows: int
+
+    def of_all(self, steps, X):
+        """Try steps one after the other, of which the first gets X."""
+        for place, step in enumerate(steps):
+            X = self._of(step, X, is_first=place == 0)
+
+    def _of(self, step, X, *, is_first=False):
+        """Try a step; return rows that stand for what it makes, None if that isn't known."""
+        if X is None or step.estimator is None or isinstance(step.estimator, str):
+            return X
+        if step.is_chain:
+            for inside in step.inner:
+                X = self._of(inside, X)
+            return X
+        if step.inner:
+            parts = [self._of(inside, part) for inside, part in _parts(step, X)]
+            return None if any(part is None for part in parts) else _stand_in(step, X)
+        if private_leaves([step]) and step.estimator._learns():
+            self._try(step.estimator if is_first else with_norm(step.estimator), X)
+            is_known = isinstance(step.estimator, OneToOneFeatureMixin)
+            return _stand_in(step, X) if is_known else None
+        # What only `allow` lets pass may do anything, and what predicts comes last.
+        is_known = why_refused(step.estimator, False, step.is_frozen) is None
+        return _stand_in(step, X) if is_known else None
+
+    def _try(self, estimator, X):
+        if np.shape(X)[0] != self.n_rows:
+            X = _repeated(X, self.n_rows)
+        budget = self.budget
+        spent = {"epsilon": budget.epsilon, "delta": budget.delta, "adjacency": budget.adjacency}
+        rehearse(estimator, X, self.y, self.groups, **spent)
+
+
+def _repeated(X, n_rows):
+    """Return as many rows as are fitted, all equal to the first."""
+    if isinstance(X, np.ndarray):
+        return np.broadcast_to(X[:1], (n_rows, *X.shape[1:]))
+    return take_rows(X, np.zeros(n_rows, dtype=int))
+
+
+def _parts(step, X):
+    """Return the steps within a container that doesn't chain them, each with what it gets of X."""
+    if not isinstance(step.estimator, ColumnTransformer):
+        return [(inside, X) for inside in step.inner]
+    named = [(inside.name, "passthrough", inside.columns) for inside in step.inner[:-1]]
+    chooser = ColumnTransformer(named, remainder="passthrough", sparse_threshold=0)
+    quietly(chooser.fit, take_rows(X, np.arange(min(_N_ROWS, np.shape(X)[0]))))
+    chosen = {name: columns for name, _, columns in chooser.transformers_}
+    return [
+        (inside, take_columns(X, chosen[inside.name]))
+        for inside in step.inner
+        if inside.name in chosen and np.size(chosen[inside.name]) and inside.estimator != "drop"
+    ]
+
+
+def _stand_in(step, X):
+    """Return rows with the columns of those that a step makes of X, and numbers made up."""
+    public = step.estimator if step.is_frozen else _public_copy(step)
+    few = take_rows(X, np.arange(min(_N_ROWS, np.shape(X)[0])))
+    made = quietly(public.transform if step.is_frozen else public.fit_transform, few)
+    if issparse(made) or not isinstance(made, np.ndarray):
+        return made
+    return np.full_like(made, _MADE_UP) if made.dtype.kind == "f" else made
+
+
+def _public_copy(step):
+    """Return a copy that learns nothing, in which private steps, all one to one, are scalers."""
+    if not step.inner:
+        return _scaler_for(step) if private_leaves([step]) else _tolerant(clone(step.estimator))
+    changed = clone(step.estimator)
+    for leaf in all_leaves([step]):
+        name = leaf.path.removeprefix(f"{step.path}{SEPARATOR}")
+        if private_leaves([leaf]) and leaf.estimator._learns():
+            changed.set_params(**{name: _scaler_for(leaf)})
+        elif type(leaf.estimator).__name__ in _REFUSING and not leaf.is_frozen:
+            changed.set_params(**{name: _tolerant(clone(leaf.estimator))})
+    return changed
+
+
+def _scaler_for(leaf):
+    if not leaf.estimator._learns():
+        return clone(leaf.estimator)
+    scaler = BoundsScaler()
+    if hasattr(leaf.estimator, "_sklearn_output_config"):
+        scaler._sklearn_output_config = copy.deepcopy(leaf.estimator._sklearn_output_config)
+    return scaler
+
+
+def _tolerant(step):
+    return step.set_params(**_REFUSING.get(type(step).__name__, {}))
