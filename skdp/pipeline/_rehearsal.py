@@ -20,7 +20,7 @@ from skdp._sklearn import quietly, take_columns, take_rows
 from skdp.pipeline._budget import with_norm
 from skdp.pipeline._leaks import why_refused
 from skdp.pipeline._steps import SEPARATOR, all_leaves, private_leaves
-from skdp.preprocessing import BoundsScaler
+from skdp.preprocessing import BoundsScaler, DPSimpleImputer
 
 # A number of which steps make numbers, as few take all.
 _MADE_UP = 0.5
@@ -38,7 +38,7 @@ def check_parameters(steps):
     if get_config()["skip_parameter_validation"]:
         return
     for step in (inside for top in steps for inside in top.all_steps()):
-        if not step.is_frozen and hasattr(step.estimator, "_validate_params"):
+        if not step.is_frozen and hasattr(step.estimator, "_parameter_constraints"):
             step.estimator._validate_params()
 
 
@@ -69,7 +69,7 @@ class Rehearsal:
             return None if any(part is None for part in parts) else _stand_in(step, X)
         if private_leaves([step]) and step.estimator._learns():
             self._try(step.estimator if is_first else with_norm(step.estimator), X)
-            is_known = isinstance(step.estimator, OneToOneFeatureMixin)
+            is_known = isinstance(step.estimator, (OneToOneFeatureMixin, DPSimpleImputer))
             return _stand_in(step, X) if is_known else None
         # What only `allow` lets pass may do anything, and what predicts comes last.
         is_known = why_refused(step.estimator, False, step.is_frozen) is None
@@ -116,22 +116,25 @@ def _stand_in(step, X):
 
 
 def _public_copy(step):
-    """Return a copy that learns nothing, in which private steps, all one to one, are scalers."""
+    """Return a copy that learns nothing; all private steps in it have a public twin."""
     if not step.inner:
-        return _scaler_for(step) if private_leaves([step]) else _tolerant(clone(step.estimator))
+        return _public_twin(step) if private_leaves([step]) else _tolerant(clone(step.estimator))
     changed = clone(step.estimator)
     for leaf in all_leaves([step]):
         name = leaf.path.removeprefix(f"{step.path}{SEPARATOR}")
         if private_leaves([leaf]) and leaf.estimator._learns():
-            changed.set_params(**{name: _scaler_for(leaf)})
+            changed.set_params(**{name: _public_twin(leaf)})
         elif type(leaf.estimator).__name__ in _REFUSING and not leaf.is_frozen:
             changed.set_params(**{name: _tolerant(clone(leaf.estimator))})
     return changed
 
 
-def _scaler_for(leaf):
+def _public_twin(leaf):
+    """Return a step that learns nothing and makes the same columns as a private one."""
     if not leaf.estimator._learns():
         return clone(leaf.estimator)
+    if isinstance(leaf.estimator, DPSimpleImputer):
+        return clone(leaf.estimator).set_params(strategy="constant")
     scaler = BoundsScaler()
     if hasattr(leaf.estimator, "_sklearn_output_config"):
         scaler._sklearn_output_config = copy.deepcopy(leaf.estimator._sklearn_output_config)

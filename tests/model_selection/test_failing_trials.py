@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
@@ -87,7 +87,8 @@ CANDIDATES = {
 }
 PAIRS = [
     *((name, name) for name in CANDIDATES),
-    *(("whitened", other) for other in ("categories found", "table", "numbers listed")),
+    *(("whitened", other) for other in ("categories found", "table")),
+    *(("numbers listed", other) for other in ("whitened", "categories found")),
     ("additive", "table"),
     ("categories found", "table"),
     ("words listed, the rest as it is", "words listed, the rest to an encoder"),
@@ -175,12 +176,19 @@ def fit(search, X, y, **given):
 
 
 def search_of(first, second, method):
-    """Return a search over two models, of which one is the last step of a pipeline for both."""
+    """Return a search over two models, which are steps of a pipeline if they aren't alone."""
     options = {"epsilon": 3.0, "delta": 0.01, "method": method, "ledger": Charges()}
     if method == "repeat":
         options["n_trials"] = 3.0
-    alone = make_pipeline(first)
-    return DPGridSearch(alone, {alone.steps[0][0]: [first, second]}, **options)
+    models = [list(one) if type(one) is Pipeline else [one] for one in (first, second)]
+    if max(map(len, models)) == 1:
+        alone = make_pipeline(first)
+        return DPGridSearch(alone, {alone.steps[0][0]: [first, second]}, **options)
+    grid = [
+        {"before": ["passthrough" if len(steps) == 1 else steps[0]], "last": [steps[-1]]}
+        for steps in models
+    ]
+    return DPGridSearch(Pipeline([("before", None), ("last", models[0][-1])]), grid, **options)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" or ".join)
@@ -199,6 +207,15 @@ def test_no_entry_makes_a_trial_fail(pair, errors):
             taken = fit(search, X, np.arange(N_ROWS) % 2)
             assert not errors, (form, entry, kind, errors)
             assert search.ledger.n == int(taken), (form, entry, kind)
+
+
+@pytest.mark.parametrize("strategy", ["constant", "most_frequent"])
+def test_imputers_that_may_make_gaps_are_refused(strategy):
+    """Only a record that has the mark would make the next step fail."""
+    imputer = DPSimpleImputer(strategy=strategy, missing_values=-1, fill_value=np.nan)
+    search = DPGridSearch(make_private_pipeline(imputer, model()), {})
+    with pytest.raises(TypeError, match="may fill with NaN"):
+        search.fit(np.zeros((N_ROWS, 2)), np.arange(N_ROWS) % 2)
 
 
 @pytest.mark.parametrize("method", ["repeat", "compose"])
