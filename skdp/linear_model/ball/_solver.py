@@ -5,6 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from skdp.linear_model.ball._plan import COARSE_BINS, UNIT_BINS, bins_about, bins_below
 
@@ -26,6 +27,14 @@ _IN_A_ROW, _SURE_IN_A_ROW = (2, 4, 8), 2.75
 # And the least share of one end that the other has, if it is farther than so many deviations of the
 # noise of the centre.
 _LEAST_OTHER, _SURE_OF_CENTRE = 0.5, 5.0
+# How often noise alone passes each of three tests of a release of counts, so that targets or columns
+# look longer by up to hundreds of octaves, and a model is lost: together in less than one of ten
+# million releases (doc/theory/ball.rst, "Noise alone").
+_BY_CHANCE = 3e-8
+# The same where noise can't reach further than four times the truth, or where the fit warns anyway.
+_BY_CHANCE_NEARBY = 1e-4
+# Where no bin stands out alone or beside a neighbour, so many in a row may do so together.
+_TOGETHER = (2, 4, 8)
 # How far from the centre targets are counted, over the size of most.
 _REACH = 4.0
 # The least width of targets that are all alike, over their size.
@@ -138,23 +147,33 @@ def learn_targets(sums, *, plan, stream):
     k = plan.n_targets
     centre, unit = np.zeros(k), np.ones(k)
 
-    def held(release, bins, *how):
-        """Return how far below and above the centre targets lie, in units, of shape (k, 2)."""
+    def counted(release, bins):
         mechanism = release.mechanism
-        found = mechanism.release(sums.counts_by_side(bins, centre, unit, mechanism), stream)
-        ends = _ends_held(found[..., ::-1], mechanism.noise_std, bins, *how)
+        return mechanism.release(sums.counts_by_side(bins, centre, unit, mechanism), stream)
+
+    def held(told, bins, margin=0):
+        """Return how far below and above the centre bins are told, in units, of shape (k, 2)."""
+        ends = _farthest(told, bins, margin)
         # Where nothing is told, all that is known is the unit.
         return np.where(ends.any(axis=1, keepdims=True), ends, 1.0)
 
-    unit = held(plan.coarse, UNIT_BINS).max(axis=1)
+    unit = held(_told_of_targets(counted(plan.coarse, UNIT_BINS), plan), UNIT_BINS).max(axis=1)
     noise = plan.sides.mechanism.noise_std / plan.n_rows
-    how = 0.5 * (1.0 - plan.quantile) * plan.n_rows, plan.holds_outliers
+    tail = 0.5 * (1.0 - plan.quantile) * plan.n_rows
     margin = sum(noise > loud for loud in _LOUD_SIDES)
     is_loud = margin == len(_LOUD_SIDES)
     for place in range(plan.n_rounds + 1):
         if place:
             centre = _moved(sums, plan.centre, centre, unit, math.sqrt(k), plan.n_rows, stream)
-        ends = held(plan.sides, bins_below(_REACH), *how, margin, _IN_A_ROW if is_loud else ())
+        bins = bins_below(_REACH)
+        told = _told_beyond(
+            counted(plan.sides, bins),
+            plan.sides.mechanism.noise_std,
+            tail=tail,
+            holds_outliers=plan.holds_outliers,
+            in_a_row=_IN_A_ROW if is_loud else (),
+        )
+        ends = held(told, bins, margin)
         if place and is_loud:
             # Most targets reach far on both sides of their mean, which has noise.
             doubt = _SURE_OF_CENTRE * math.sqrt(k) * plan.centre.mechanism.noise_std / plan.n_rows
@@ -181,14 +200,14 @@ def learn_sizes(sums, *, plan, stream, noise):
 
     def counted(release, bins, unit):
         mechanism = release.mechanism
-        found = mechanism.release(sums.counts_by_side(bins, zero, unit, mechanism), stream)[0, 1]
-        known = found > _loudest(mechanism.noise_std, 2 * bins.n_bins)
-        return found, np.flatnonzero(known)
+        return mechanism.release(sums.counts_by_side(bins, zero, unit, mechanism), stream)
 
-    found, known = counted(plan.coarse, UNIT_BINS, one)
+    known = np.flatnonzero(_told_of_targets(counted(plan.coarse, UNIT_BINS, one), plan)[0, 1])
     unit = UNIT_BINS.end(known[-1]) if known.size else 1.0
     bins = bins_below(_REACH)
-    found, known = counted(plan.sides, bins, unit * one)
+    found = counted(plan.sides, bins, unit * one)[0, 1]
+    least = _loudest(plan.sides.mechanism.noise_std, 2 * bins.n_bins, _BY_CHANCE_NEARBY)
+    known = np.flatnonzero(found > least)
     if not known.size:
         return unit, unit
     last = min(known[-1] + _BESIDE, bins.n_bins - 1)
@@ -219,23 +238,42 @@ def hardly_tells(plan):
     return _loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows
 
 
-def _ends_held(counts, noise, bins, tail=math.inf, holds_outliers=True, margin=0, in_a_row=()):
-    """Return the ends of bins, on each side, beyond which there is no more than a tail and noise.
+def _told_of_targets(counts, plan):
+    """Tell which bins of the first counts of targets, of shape (k, 2, n_bins), hold any."""
+    noise = plan.coarse.mechanism.noise_std
+    told = _standing_out(counts, noise)
+    if hardly_tells(plan):
+        # The bulk isn't to be lost where it is about as loud as noise, of which the fit warns.
+        most = counts.max(axis=(1, 2), keepdims=True)
+        told |= (counts == most) & (most > _loudest(noise, counts.size, _BY_CHANCE_NEARBY))
+    return told
 
-    Counts are from the farthest bin on. Some bins farther; 0 where that is so of all. With
-    `holds_outliers` a bin whose count stands out of the noise isn't beyond.
+
+def _told_beyond(counts, noise, *, tail, holds_outliers, in_a_row):
+    """Tell which bins, on each side, have more than a tail and noise from them on.
+
+    With `holds_outliers` also those whose count stands out of the noise.
     """
-    known = _SURE * noise * np.sqrt(1.0 + np.arange(bins.n_bins))
-    held = np.cumsum(counts, axis=-1)
-    told = held > tail + known
+    n_bins = counts.shape[-1]
+    # Counts from the farthest bin on.
+    held = np.cumsum(counts[..., ::-1], axis=-1)
+    told = held > tail + _SURE * noise * np.sqrt(1.0 + np.arange(n_bins))
     # Loud noise of the bins before would hide what those in a row hold.
     for width in in_a_row:
         before = np.pad(held, [(0, 0)] * (held.ndim - 1) + [(width, 0)])[..., :-width]
         told |= held - before > tail + _SURE_IN_A_ROW * noise * math.sqrt(width)
+    told = told[..., ::-1]
     if holds_outliers:
-        told |= counts > _loudest(noise, 2 * bins.n_bins)
-    places = np.minimum(bins.n_bins - 1 - told.argmax(axis=-1) + margin, bins.n_bins - 1)
-    return np.where(told.any(axis=-1), np.vectorize(bins.end)(places), 0.0)
+        # The farthest bin is near to the others here.
+        told = told | (counts > _loudest(noise, 2 * n_bins, _BY_CHANCE_NEARBY))
+    return told
+
+
+def _farthest(told, bins, margin):
+    """Return the end of the farthest bin that is told, or of one some bins farther; 0 of none."""
+    places = bins.n_bins - 1 - np.argmax(told[..., ::-1], axis=-1)
+    ends = np.vectorize(bins.end)(np.minimum(places + margin, bins.n_bins - 1))
+    return np.where(told.any(axis=-1), ends, 0.0)
 
 
 def _moved(sums, release, centre, unit, radius, n_rows, stream, stretch=1.0):
@@ -268,7 +306,7 @@ def quantile(counts, noise, bins, share):
     Bins that don't stand out of the noise are left out but near those that do: their noise would
     add up. If none does, nothing is known but the bins' unit.
     """
-    found = np.flatnonzero(counts > _loudest(noise, bins.n_bins))
+    found = np.flatnonzero(_standing_out(counts[np.newaxis, np.newaxis], noise))
     if not found.size:
         return bins.unit
     first = max(found[0] - _BESIDE, 0)
@@ -282,8 +320,7 @@ def _sizes(counts, noise, bins, of_zero, *, least):
     So a rare category, a column of a few ones, isn't taken for a narrow column. The counts have
     zeros in the first bin; where they are more than a few, the size is at least theirs.
     """
-    stands_out = _loudest(noise, counts.size)
-    seen = np.where(counts > stands_out, counts, 0.0)
+    seen = np.where(_standing_out(counts[:, np.newaxis], noise)[:, 0], counts, 0.0)
     seen[:, 0] = 0.0
     held = np.cumsum(seen, axis=1)
     known = held[:, -1] > 0.0
@@ -291,16 +328,58 @@ def _sizes(counts, noise, bins, of_zero, *, least):
     # Of columns that are nearly always 0 nothing is known.
     typical = float(np.median(sizes[known])) if known.any() else 1.0
     sizes[~known] = typical
-    zeros = counts[:, 0] > np.maximum((1.0 - _SHARE) * counts.sum(axis=1), stands_out)
+    zeros = counts[:, 0] > np.maximum(
+        (1.0 - _SHARE) * counts.sum(axis=1), _loudest(noise, counts.size)
+    )
     return np.maximum(np.where(zeros, np.maximum(sizes, of_zero), sizes), least * typical)
 
 
-def _loudest(noise, n_counts):
-    """Return what the noise of no count is above, but in one of thousands of releases.
+def _standing_out(counts, noise, by_chance=_BY_CHANCE):
+    """Tell which counts, of shape (n, sides, n_bins), no noise explains but by a rare chance.
 
-    One that is makes columns or rows look longer by many octaves.
+    A count stands out alone, or less of one beside a neighbour that does so, too: a bin of the next
+    size, or of the same size on the other side. Where none of the n does, some in a row may do so
+    together, on one side or on both: the ones that stand out most.
     """
-    return noise * math.sqrt(2.0 * math.log(1000.0 * n_counts))
+    told = counts > _loudest(noise, counts.size, by_chance)
+    # A count has fewer than two pairs of neighbours.
+    likely = counts > -noise * float(ndtri(math.sqrt(by_chance / (2.0 * counts.size))))
+    beside = np.zeros_like(likely)
+    beside[..., 1:] |= likely[..., :-1]
+    beside[..., :-1] |= likely[..., 1:]
+    if counts.shape[1] == 2:
+        beside |= likely[:, ::-1]
+    told |= likely & beside
+    for one in np.flatnonzero(~told.any(axis=(1, 2))):
+        told[one] = _together(counts[one], noise, counts.size, by_chance)
+    return told
+
+
+def _together(counts, noise, n_counts, by_chance):
+    """Tell which bins in a row, on one side or both, stand out most of all, if they do at all."""
+    n_sides, n_bins = counts.shape
+    found = np.zeros(counts.shape, dtype=bool)
+    parts = [slice(side, side + 1) for side in range(n_sides)]
+    parts += [slice(0, 2)] if n_sides == 2 else []
+    n_windows = len(_TOGETHER) * len(parts) * n_counts
+    most = _loudest(noise, n_windows, by_chance)
+    for part in parts:
+        held = np.concatenate([[0.0], np.cumsum(counts[part].sum(axis=0))])
+        for width in (1, *_TOGETHER):
+            if width > n_bins:
+                continue
+            loudness = (held[width:] - held[:-width]) / math.sqrt(width * (part.stop - part.start))
+            place = int(np.argmax(loudness))
+            if loudness[place] > most:
+                most = loudness[place]
+                found[:] = False
+                found[part, place : place + width] = True
+    return found
+
+
+def _loudest(noise, n_counts, by_chance=_BY_CHANCE):
+    """Return what the noise of none of so many counts is above, but by so rare a chance."""
+    return -noise * float(ndtri(by_chance / n_counts))
 
 
 def _shrunk(mean, noise):
