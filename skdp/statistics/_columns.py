@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from skdp.preprocessing.table._bins import numbers_at
+from skdp.preprocessing.table._bins import bin_edges, numbers_at
 from skdp.preprocessing.table._solver import show_fine
 from skdp.preprocessing.table._terms import MISSING, in_short
 
@@ -19,6 +19,18 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # records that bars leave out at each end.
 _MOST_RANGES, _MOST_BARS, _BEYOND_BARS = 8, 20, 0.005
 _SMALLEST_HALF = 1e-100
+# The middle of a column is between two such quantiles. The range of its numbers has all bins that
+# are no farther from it than a part of its width, as tails of what is there usually are. Farther
+# out are only bins that stand out together by so many deviations, which noise does in less than one
+# of 10^8 columns: a single one that is noise would make the range tens of times too wide.
+_MIDDLE_SHARES, _BESIDE_MIDDLE, _SURE_OF_FAR = (0.05, 0.95), 0.5, 6.0
+# A standard deviation is given if it is within this factor of the one without noise, but for a
+# chance of one in a million: two intervals of so many deviations are missed less often.
+_WITHIN, _SURE = 2.0, 5.2
+# The most entries that seem to lie beyond the range, of all, with so many deviations of their noise
+# added: a mean and a deviation of the others would say little of the column. A deviation is given
+# though a tenth lies there in less than one of 10^8 columns (doc/theory/describe.rst).
+_MOST_BEYOND, _SURE_OF_BEYOND = {"mean": 0.5, "std": 0.05}, 3.0
 # Shares of records that differ by less are taken for equal.
 _ROUNDING = 1e-12
 
@@ -61,14 +73,17 @@ class Counts:
 class NumberColumn:
     """The bins of a column of numbers, and its moments in the range of these.
 
-    `shown` are the counts that stand out of the noise, and `moments` sums of t and ``1 - t**2``
-    with their noise, t being the place in the range.
+    `shown` are the counts that stand out of the noise, `low` and `high` the range of the numbers
+    that they show, and `moments` sums of t and ``1 - t**2`` with their noise, t being the place in
+    the range.
     """
 
     name: str
     ends: np.ndarray
     counts: Counts
     shown: np.ndarray
+    low: float
+    high: float
     moments: tuple = ()
 
     @classmethod
@@ -76,7 +91,8 @@ class NumberColumn:
         """Take a column's released counts, whose last is of gaps."""
         shown = show_fine(ends, counts, noise)
         shown[-1] = 0.0
-        return cls(name, ends, Counts.of(counts, n_records, noise), shown)
+        shown, low, high = _find_range(ends, shown, noise)
+        return cls(name, ends, Counts.of(counts, n_records, noise), shown, low, high)
 
     @property
     def is_seen(self):
@@ -85,9 +101,9 @@ class NumberColumn:
 
     @property
     def middle_and_half(self):
-        """The middle and half the width of where bins are, to which numbers are cut for means."""
-        low, high = self.ends[[0, -1]] if self.ends.size else (0.0, 0.0)
-        return 0.5 * low + 0.5 * high, max(0.5 * high - 0.5 * low, _SMALLEST_HALF)
+        """The middle and half the width of the range, to which numbers are cut for means."""
+        middle = 0.5 * self.low + 0.5 * self.high
+        return middle, max(0.5 * self.high - 0.5 * self.low, _SMALLEST_HALF)
 
     @property
     def cuts(self):
@@ -98,16 +114,34 @@ class NumberColumn:
         return cuts[: max(np.searchsorted(cuts, self.ends[-1]), 1)]
 
     def statistics(self, z, z_of_two):
-        """Return by name a value with its interval; `z_of_two` is for intervals that are joint."""
+        """Return by name a value with its interval; `z_of_two` is for intervals that are joint.
+
+        The value is NaN where the noise hides it. Then the interval tells what is known.
+        """
         found, (middle, half) = self.counts.gaps(-1, z), self.middle_and_half
         if not self.is_seen:
             return found
         # A single number has no width.
-        half *= self.ends.size > 1
-        found["mean"] = middle + half * self._ratio(0, z, -1.0)
-        found["std"] = half * self._spread(z_of_two)
-        found |= {"cut_low": self.ends[:1], "cut_high": self.ends[-1:]}
+        half *= self.high > self.low
+        beyond = self._most_beyond()
+        mean, std = middle + half * self._ratio(0, z, -1.0), half * self._spread(z_of_two)
+        if beyond > _MOST_BEYOND["mean"]:
+            mean[0] = np.nan
+        value, low, high = half * self._spread(_SURE)
+        if beyond > _MOST_BEYOND["std"] or high > _WITHIN * value or value > _WITHIN * low:
+            std[0] = np.nan
+        found |= {"mean": mean, "std": std, "cut_low": (self.low,), "cut_high": (self.high,)}
         return found | {f"{100 * share:g}%": self._quantile(share, z) for share in QUANTILES}
+
+    def _most_beyond(self):
+        """Return the share of the entries that may lie beyond the range, at most."""
+        left, right = bin_edges(self.ends)
+        is_beyond, entries = (left < self.low) | (right > self.high), self.counts.values[:-1]
+        n_bins = np.count_nonzero(is_beyond)
+        most = max(entries[is_beyond].sum(), 0.0) + _SURE_OF_BEYOND * self.counts.std(
+            n_bins, n_bins
+        )
+        return float(most / max(entries.sum(), 1.0))
 
     def _ratio(self, which, z, least):
         """Return a moment over the number of entries, with ends between `least` and 1.
@@ -133,7 +167,10 @@ class NumberColumn:
         return np.sqrt(np.maximum(variances, 0.0))
 
     def _quantile(self, share, z):
-        """Return a quantile: it lies where a band of the distribution function has the share."""
+        """Return a quantile: it lies where a band of the distribution function has the share.
+
+        It is NaN where the band doesn't tell how low or how high it is.
+        """
         reached = np.cumsum(self.counts.values[:-1])
         n_below, n_bins = np.arange(1, reached.size + 1), reached.size
         # Of the entries up to a bin's end that many more than the share.
@@ -142,10 +179,11 @@ class NumberColumn:
         margin = z * self.counts.std(squares, n_below - share * n_bins)
         slack = _ROUNDING * self.counts.values.sum()
         may_reach, falls_short = more + margin >= -slack, more - margin < -slack
-        inner = np.repeat(self.ends, 2)
-        left, right = np.append(-np.inf, inner), np.append(inner, np.inf)
+        left, right = bin_edges(self.ends)
         low = left[np.argmax(may_reach) if may_reach.any() else n_bins - 1]
         high = right[min(np.flatnonzero(falls_short).max(initial=-1) + 1, n_bins - 1)]
+        if np.isinf([low, high]).any():
+            return np.nan, low, high
         return np.clip(*numbers_at(self.ends, self.shown, [share]), low, high), low, high
 
     def histogram(self, z):
@@ -169,6 +207,35 @@ class NumberColumn:
         return ends, *self.counts.within(z, counts, n_bins, n_bins)
 
 
+def _find_range(ends, shown, noise):
+    """Return counts that stand out without stray bins of noise, and the ends of their range."""
+    if ends.size == 0 or not shown.any():
+        return shown, 0.0, 0.0
+    shown, (left, right) = shown.copy(), np.clip(bin_edges(ends), ends[0], ends[-1])
+    reached = np.cumsum(shown[:-1])
+    first, last = np.searchsorted(reached, np.multiply(_MIDDLE_SHARES, reached[-1]))
+    beside = _BESIDE_MIDDLE * (right[last] - left[first])
+    low, high = left[first] - beside, right[last] + beside
+    places = np.flatnonzero(shown[:-1])
+    for far in (places[right[places] < low], places[left[places] > high][::-1]):
+        # From the outermost on.
+        n_bins = np.arange(1, far.size + 1)
+        is_told = np.cumsum(shown[far]) > _SURE_OF_FAR * noise * np.sqrt(n_bins)
+        shown[far[: np.argmax(is_told) if is_told.any() else far.size]] = 0.0
+    places, near = np.flatnonzero(shown[:-1]), ends[(ends >= low) & (ends <= high)]
+    low, high = near.min(initial=left[places[0]]), near.max(initial=right[places[-1]])
+    return shown, float(low), float(high)
+
+
+def _texts_apart(numbers):
+    """Return numbers in few digits, and in more where they would look alike."""
+    texts = [in_short(float(number)) for number in numbers]
+    n_digits = 5
+    while len(set(texts)) < len(texts):
+        texts, n_digits = [f"{number:.{n_digits}g}" for number in numbers], n_digits + 1
+    return texts
+
+
 @dataclass(frozen=True, eq=False)
 class RangesAxis:
     """A column of numbers in a crosstab: ranges between cuts, and gaps."""
@@ -180,7 +247,7 @@ class RangesAxis:
     @property
     def words(self):
         """Names of the ranges."""
-        texts = [in_short(float(cut)) for cut in self.cuts]
+        texts = _texts_apart(self.cuts)
         between = [f"({a}, {b}]" for a, b in pairwise(texts)]
         return [f"<= {texts[0]}", *between, f"> {texts[-1]}", MISSING]
 

@@ -27,9 +27,9 @@ _IN_A_ROW, _SURE_IN_A_ROW = (2, 4, 8), 2.75
 # And the least share of one end that the other has, if it is farther than so many deviations of the
 # noise of the centre.
 _LEAST_OTHER, _SURE_OF_CENTRE = 0.5, 5.0
-# How often noise alone passes each of three tests of a release of counts, so that targets or columns
-# look longer by up to hundreds of octaves, and a model is lost: together in less than one of ten
-# million releases (doc/theory/ball.rst, "Noise alone").
+# How often noise alone passes each of three tests of a release of counts, so that targets or
+# columns look longer by up to hundreds of octaves, and a model is lost: together in less than one
+# of ten million releases (doc/theory/ball.rst, "Noise alone").
 _BY_CHANCE = 3e-8
 # The same where noise can't reach further than four times the truth, or where the fit warns anyway.
 _BY_CHANCE_NEARBY = 1e-4

@@ -41,6 +41,12 @@ def count_bins(x, ends, parts=None):
     return np.bincount(bins, parts, minlength=2 * ends.size + 2).astype(np.float64)
 
 
+def bin_edges(ends):
+    """Return where each bin begins and where it ends, the one for gaps left out."""
+    inner = np.repeat(ends, 2)
+    return np.append(-np.inf, inner), np.append(inner, np.inf)
+
+
 def split_bins(ends, counts, least):
     """Return finer ends, so that bins hold like shares of the counts, but no fewer than `least`.
 
