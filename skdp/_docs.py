@@ -642,7 +642,8 @@ terms_ : tuple of objects
     One for each column, in their order, and then one for each pair of `interactions`. Each has
     ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``, ``categories``,
     ``labels`` of the places that have values, ``values``, ``std`` of the noise that privacy added
-    to them, ``weights``, the share of the records at each, and ``is_noise``: whether noise alone
+    to them, ``weights``, the share of the records at each (NaN where none was released, as of
+    knots and categories that were given without counts), and ``is_noise``: whether noise alone
     makes values as large. `std` is not a sampling error. It is a prediction, mostly right to within
     a factor of 2 where there are records. For a classifier with given knots it is up to five times
     too small. Where there are almost no records, the noise is larger. Words that the released
@@ -651,6 +652,7 @@ terms_ : tuple of objects
 [feature_importances_]
 feature_importances_ : ndarray of shape (n_terms,)
     Mean absolute value of each term under the released counts, in units of its values.
+    Where shares of the records aren't known, it is the plain mean over the term's knots or words.
 
 [n_jobs]
 n_jobs : int, default=None

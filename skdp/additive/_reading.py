@@ -42,6 +42,8 @@ def as_markdown(terms, intercept, outputs):
     for row in _rows(terms, outputs):
         name = row["term"] + " (noise)" * row["is_noise"]
         numbers = [f"{row[key]:.3g}" for key in (*outputs, "std", "share")]
+        if np.isnan(row["share"]):
+            numbers[-1] = "unknown"
         lines.append([_in_cell(name), _in_cell(str(row["label"])), *numbers])
     note = f"{ALL_NOISE}\n\n" if all(term.is_noise for term in terms) else ""
     return note + "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -35,15 +35,18 @@ class ShapeTerm:
     sides : tuple of tuples of str
         The labels; of a pair, those of each column, whose combinations are the labels.
     values : ndarray of shape (n_labels,) or (n_labels, n_classes)
-        Contribution of the term to the prediction there; its mean is 0 under `weights`.
+        Contribution of the term to the prediction there. Its mean is 0 under `weights`; where these
+        aren't known, its plain mean over the knots or words.
     std : ndarray of shape (n_labels,)
         Predicted standard deviation of the noise that was added to them for privacy. It is too
         small where there are almost no records. It does not include the sampling error of the
         records.
     weights : ndarray of shape (n_labels,)
-        Noisy shares of the records, or equal shares where none were released.
+        Noisy shares of the records. NaN where none were released, as of knots and categories that
+        were given without counts.
     importance : float
-        Mean absolute value, under the released counts.
+        Mean absolute value, under the released counts. Where `weights` aren't known, the plain mean
+        over the knots or words: how far apart values are, and not how many records have them.
     is_noise : bool
         Whether values are no larger than noise alone would make them.
     """
@@ -63,7 +66,8 @@ class ShapeTerm:
 
     def __repr__(self):
         noise = ", is noise" if self.is_noise else ""
-        return f"{self.name} ({self.kind}): {len(self.labels)} values{noise}"
+        unknown = ", shares unknown" if np.isnan(self.weights).any() else ""
+        return f"{self.name} ({self.kind}): {len(self.labels)} values{noise}{unknown}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +76,8 @@ class Shape:
 
     `nodes` are the columns at places of interest, of shape (n_labels, n_columns), with `labels`;
     `points` the columns of bins that were released, with their `shares` of the records, and `mean`
-    the mean of those.
+    the mean of those. Without `known_shares` knots or words have even ones, which say nothing of
+    the records: values have to be relative to some mean.
     """
 
     term: object
@@ -80,17 +85,19 @@ class Shape:
     nodes: np.ndarray
     points: np.ndarray
     shares: np.ndarray
+    known_shares: bool
 
     @classmethod
     def of(cls, term):
         """Return the shape of a term of a table."""
         labels, nodes = _nodes(term)
         profile = term.profile()
-        points, counts = (nodes, _told(term)) if profile is None else profile
+        points, counts = (nodes, np.zeros(len(nodes))) if profile is None else profile
         counts = np.maximum(counts, 0.0)
-        if not counts.sum() > 0.0:
-            points, counts = nodes, _told(term)
-        return cls(term, tuple(labels), nodes, points, counts / counts.sum())
+        known_shares = bool(counts.sum() > 0.0)
+        if not known_shares:
+            points, counts = nodes, _even(term)
+        return cls(term, tuple(labels), nodes, points, counts / counts.sum(), known_shares)
 
     @cached_property
     def mean(self):
@@ -98,7 +105,7 @@ class Shape:
 
     @property
     def weights(self):
-        """Shares of the records at the nodes, where columns are shares between these."""
+        """Shares at the nodes, where columns are shares between these."""
         if self.term.kind == "pair":
             parts = (Shape.of(part) for part in (self.term.first, self.term.second))
             return np.kron(*[part.weights for part in parts])
@@ -143,7 +150,7 @@ class Shape:
             sides=tuple(tuple(_nodes(part)[0]) for part in parts),
             values=values[:, 0] if n_outputs == 1 else values,
             std=std,
-            weights=weights,
+            weights=weights if self.known_shares else np.full(len(weights), np.nan),
             importance=float(self.shares @ at_points.mean(axis=1)),
             is_noise=bool(found <= most),
         )
@@ -167,17 +174,17 @@ def _nodes(term):
     return term.labels, np.eye(term.n_columns)
 
 
-def _told(term):
-    """Return even shares of places that are known to have records, none of gaps and new words.
+def _even(term):
+    """Return even shares of knots and words, none of gaps and new words.
 
     Nobody may have these, and what is learnt of them is noise then.
     """
     if term.kind == "pair":
-        return np.kron(_told(term.first), _told(term.second))
-    told = np.zeros(len(_nodes(term)[0]))
+        return np.kron(_even(term.first), _even(term.second))
+    even = np.zeros(len(_nodes(term)[0]))
     # Where no word was given, there are new ones alone.
-    told[: len(term.categories if term.kind == "words" else term.knots) or None] = 1.0
-    return told
+    even[: len(term.categories if term.kind == "words" else term.knots) or None] = 1.0
+    return even
 
 
 def bent(term):

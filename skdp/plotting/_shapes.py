@@ -18,7 +18,7 @@ class ShapeFunctionDisplay:
 
     Bands and bars are two predicted standard deviations of the noise that was added for privacy;
     they are **not a sampling error**. Below a term is the released share of the records at each
-    place. The titles of terms that are noise say so.
+    place, or "shares unknown" where none was released. The titles of terms that are noise say so.
 
     Created by :meth:`from_estimator`. All parameters are stored as attributes.
 
@@ -184,6 +184,11 @@ def _draw_shares(ax, x, shares, width):
     """Draw a released histogram in the lower part."""
     low, high = ax.get_ylim()
     ax.set_ylim(low - (high - low) / _ROOM, high)
+    if np.isnan(shares).any():
+        style = {"xycoords": "axes fraction", "fontsize": "x-small", "color": "0.4"}
+        ax.annotate("shares unknown", (0.02, 0.03), **style)
+        ax.axhline(0.0, color="0.6", linewidth=0.5)
+        return
     below = ax.twinx()
     below.bar(x, shares, width=width, color="0.8", zorder=0)
     below.set_ylim(0.0, _ROOM * 1.25 * max(shares.max(), 1e-9))

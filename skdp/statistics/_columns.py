@@ -7,10 +7,12 @@ level that its `z` gives, of standard deviations of normal noise.
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
 from skdp.preprocessing.table._bins import bin_edges, numbers_at
+from skdp.preprocessing.table._given import CountedWords
 from skdp.preprocessing.table._solver import show_fine
 from skdp.preprocessing.table._terms import MISSING, in_short
 
@@ -29,8 +31,11 @@ _MIDDLE_SHARES, _BESIDE_MIDDLE, _SURE_OF_FAR = (0.05, 0.95), 0.5, 6.0
 _WITHIN, _SURE = 2.0, 5.2
 # The most entries that seem to lie beyond the range, of all, with so many deviations of their noise
 # added: a mean and a deviation of the others would say little of the column. A deviation is given
-# though a tenth lies there in less than one of 10^8 columns (doc/theory/describe.rst).
-_MOST_BEYOND, _SURE_OF_BEYOND = {"mean": 0.5, "std": 0.05}, 3.0
+# though a seventh lies there in less than one of a million columns (doc/theory/describe.rst).
+_MOST_BEYOND, _SURE_OF_BEYOND = {"mean": 0.5, "std": 0.075}, 2.5
+# Gaps, and all other words together, are handed on where they are more than so many deviations of
+# the noise of a count, as in the fit of a table.
+_SURE_OF_REST = 4.0
 # Shares of records that differ by less are taken for equal.
 _ROUNDING = 1e-12
 
@@ -77,6 +82,8 @@ class NumberColumn:
     that they show, and `moments` sums of t and ``1 - t**2`` with their noise, t being the place in
     the range.
     """
+
+    holds_words: ClassVar = False
 
     name: str
     ends: np.ndarray
@@ -259,10 +266,16 @@ class RangesAxis:
 
 @dataclass(frozen=True, eq=False)
 class WordColumn:
-    """The words of a column and how many records have each, gaps and all other words last."""
+    """The words of a column and how many records have each, gaps and all other words last.
+
+    `words` are texts that differ, and `categories` the words themselves, with NaN for gaps.
+    """
+
+    holds_words: ClassVar = True
 
     name: str
     words: list
+    categories: list
     counts: Counts
 
     def statistics(self, z, _):
@@ -276,3 +289,12 @@ class WordColumn:
     def histogram(self, z):
         """Return the words and their counts, with low and high ends."""
         return self.words, *self.counts.within(z)
+
+    def known_words(self):
+        """Return the words that stand out of the noise with their counts, as a model takes them."""
+        *of_words, of_gaps, of_others = np.maximum(self.counts.values, 0.0).tolist()
+        words, least = self.categories[:-1], _SURE_OF_REST * self.counts.noise
+        # A column of gaps alone has no other place, and of none there is no list.
+        if of_gaps > least or not words:
+            words, of_words = self.categories, [*of_words, of_gaps]
+        return CountedWords(words, [*of_words, of_others if of_others > least else 0.0])

@@ -9,6 +9,10 @@ from skdp.accountant import PrivacyReport
 from skdp.plotting._axes import open_grid, plain, shortened
 
 _ENDS = ("value", "low", "high")
+_HTML_NOTE = (
+    "<p>In brackets: {:g} % intervals for the values of the table itself. The noise hides what is "
+    "unknown.</p>"
+)
 # Words of a column that are drawn.
 _MOST_WORDS = 10
 
@@ -50,38 +54,75 @@ class PrivateDescription:
     level: float
     privacy_report_: PrivacyReport
 
-    def to_frame(self, intervals=False):
+    def to_frame(self, intervals="beside"):
         """Return a row for each column of the table.
 
         Parameters
         ----------
-        intervals : bool, default=False
-            Whether to give each number with the low and high end of its interval, in columns of two
-            levels. The most frequent word has no interval.
+        intervals : "beside" or bool, default="beside"
+            How to give the ends of intervals. "beside" has columns such as "mean_low" and
+            "mean_high" after "mean", and True has columns of two levels: the number, and "value",
+            "low" and "high". False leaves intervals out. The most frequent word has none.
 
         Returns
         -------
         frame : pandas.DataFrame
             With the columns count (of entries), gaps (missing entries), mean, std (divided by the
             count), quantiles, top (the word that seems the most frequent) and freq (its count),
-            where they apply.
+            where they apply. A mean, std or quantile that the noise hides is NaN, and its interval
+            says what is known of it: a std that is given is within a factor of 2 of that of the
+            numbers in their range, but for a chance of one in a million.
 
         Raises
         ------
+        ValueError
+            If `intervals` is something else.
         ImportError
             If pandas isn't installed.
         """
         import pandas as pd
 
-        rows = [column.statistics(self._z(), self._z(n_joint=2)) for column in self.columns]
+        if not isinstance(intervals, bool) and intervals != "beside":
+            raise ValueError('intervals must be "beside", True or False.')
         parts = _ENDS if intervals else _ENDS[:1]
         found = [
             {(name, end): x for name, of in row.items() for end, x in zip(parts, of, strict=False)}
-            for row in rows
+            for row in self._statistics()
         ]
         frame = pd.DataFrame(found, index=[column.name for column in self.columns])
         frame.columns = pd.MultiIndex.from_tuples(frame.columns)
+        if intervals == "beside":
+            frame.columns = [n if end == "value" else f"{n}_{end}" for n, end in frame.columns]
         return frame if intervals else frame.droplevel(1, axis=1)
+
+    def categories(self):
+        """Return the words of all columns of words, as `categories` of a model takes them.
+
+        A model that gets them doesn't search for words, and knows how many records have each: no
+        release is made twice.
+
+        Returns
+        -------
+        categories : dict of list
+            For each column of words the words that were found, with NaN for gaps if these stand out
+            from the noise. The lists also hold the noisy counts, and that of all other words, so
+            that an additive model has shares of the records and importances. A list that is changed
+            has no counts.
+
+        See Also
+        --------
+        skdp.additive.DPAdditiveClassifier : An additive model that takes them.
+        skdp.preprocessing.DPTableVectorizer : A transformer that takes them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skdp.statistics import describe
+        >>> table = pd.DataFrame({"smokes": ["yes", "no", "no", None] * 1000})
+        >>> describe(table, epsilon=1.0, random_state=0).categories()
+        {'smokes': ['no', 'yes', nan]}
+        """
+        return {column.name: column.known_words() for column in self.columns if column.holds_words}
 
     @property
     def histograms_(self):
@@ -149,6 +190,10 @@ class PrivateDescription:
             figure.suptitle(told, size="small")
         return axes
 
+    def _statistics(self):
+        """Return for each column what is known of it, by name: a value and its ends, if any."""
+        return [column.statistics(self._z(), self._z(n_joint=2)) for column in self.columns]
+
     def _z(self, n_joint=1):
         """Return how many standard deviations an interval has to each side, if so many hold."""
         return -float(ndtri((1.0 - self.level) / (2.0 * n_joint)))
@@ -161,8 +206,20 @@ class PrivateDescription:
         return f"PrivateDescription of {sizes}, {self.privacy_report_!r}"
 
     def _repr_html_(self):
-        table = self.to_frame().to_html(float_format="{:.6g}".format)
-        return table + self.privacy_report_._repr_html_()
+        import pandas as pd
+
+        rows = [{name: _in_cell(*of) for name, of in row.items()} for row in self._statistics()]
+        frame = pd.DataFrame(rows, index=[column.name for column in self.columns]).fillna("")
+        note = _HTML_NOTE.format(100 * self.level)
+        return frame.to_html() + note + self.privacy_report_._repr_html_()
+
+
+def _in_cell(value, *ends):
+    """Return a value and its interval as the text of a cell."""
+    if isinstance(value, str):
+        return value
+    text = "unknown" if np.isnan(value) else f"{value:.6g}"
+    return f"{text} ({ends[0]:.6g} to {ends[1]:.6g})" if ends else text
 
 
 def _draw_bars(ax, bars, counts, low, high):

@@ -44,7 +44,7 @@ def release_description(frame, given, pairs, *, plan, noise):
         _add_moments(columns, frame, plan, noise)
     cells = _release_cells([*((j,) for j in given.words), *pairs], axes, frame, plan, noise)
     for j, ((name,), (words,), counts) in zip(given.words, cells, strict=False):
-        columns[j] = WordColumn(name, words, counts)
+        columns[j] = WordColumn(name, words, axes[j].categories.tolist(), counts)
     return [columns[j] for j in range(len(frame.names))], cells[len(given.words) :]
 
 

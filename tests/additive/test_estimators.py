@@ -448,7 +448,8 @@ def test_bands_of_given_terms_are_about_as_wide_as_their_noise():
         seen = np.std([term.values[:n_values] for term in terms], axis=0)
         told = np.mean([term.std[:n_values] for term in terms], axis=0)
         assert ((told > 0.7 * seen) & (told < 5.0 * seen)).all()
-        assert terms[0].weights[n_values] == 0.0
+        # Nobody counted them.
+        assert np.isnan(terms[0].weights).all()
 
 
 def test_a_line_in_a_pair_is_read_at_its_ends():
@@ -459,8 +460,9 @@ def test_a_line_in_a_pair_is_read_at_its_ends():
     assert shape.labels == ("x_2 x w_a", "x_2 x w_infrequent", "x_6 x w_a", "x_6 x w_infrequent")
     term = shape.read(np.array([[3.0, 1.0]]), np.zeros((2, 2)), ["x", "w"])
     np.testing.assert_allclose(term.values, [-3.0, -1.0, 3.0, 1.0])
-    # Where nothing was counted, new words have no share.
-    np.testing.assert_allclose(term.weights, [0.5, 0.0, 0.5, 0.0])
+    # Where nothing was counted, nobody knows shares.
+    assert np.isnan(term.weights).all()
+    assert repr(term) == "x x w (pair): 4 values, shares unknown"
     assert term.sides == (("x_2", "x_6"), ("w_a", "w_infrequent"))
 
 

@@ -209,7 +209,10 @@ def test_odd_tables(X, epsilon):
     found = describe(X, epsilon=epsilon, delta=1e-6, crosstabs=pairs, random_state=0)
     found.to_frame()
     values = found.to_frame(intervals=True).xs("value", axis=1, level=1)
-    pd.testing.assert_frame_equal(values, found.to_frame())
+    pd.testing.assert_frame_equal(values, found.to_frame(intervals=False))
+    beside = found.to_frame()
+    pd.testing.assert_frame_equal(beside[values.columns], values)
+    np.testing.assert_array_equal(beside["count_low"], found.to_frame(True)["count", "low"])
     for frame in found.histograms_.values():
         assert frame.index.is_unique
         assert (frame["low"] <= frame["high"]).all()
@@ -258,6 +261,8 @@ def test_displays(table):
     html = found._repr_html_()
     assert "<table" in html
     assert "income" in html
+    # An interval stands beside each number.
+    assert re.search(r">48\.\d+ \(48\.\d+ to 49\.\d+\)<|>49\.\d+ \(4\d\.\d+ to 49\.\d+\)<", html)
     axes = found.plot()
     assert [one.get_title() for one in axes] == ["age", "income", "job"]
     assert "95 % intervals" in axes[0].figure.get_suptitle()

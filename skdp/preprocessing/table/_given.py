@@ -16,15 +16,51 @@ _NO_COLUMN = "{} names a column that X does not have: give names of columns of X
 _KNOTS = "an entry of knots must be a list of at least two finite numbers that are apart."
 
 
+class CountedWords(list):
+    """A list of categories that knows how many records have each, by an earlier release.
+
+    Once it was changed it is a plain list, as nobody knows the counts of other words.
+
+    Parameters
+    ----------
+    words : list
+        The categories, NaN for gaps.
+    counts : list of float
+        How many records have each of them, and last how many have any other word.
+    """
+
+    def __init__(self, words, counts):
+        super().__init__(words)
+        self._counted, self._counts = tuple(words), tuple(counts)
+
+    @property
+    def counts(self):
+        """The counts of its words, and last that of all others; None once it was changed."""
+        are_same = [
+            one == other or (one != one and other != other)
+            for one, other in zip(self, self._counted, strict=False)
+        ]
+        return self._counts if all(are_same) and len(self) == len(self._counted) else None
+
+    def __reduce__(self):
+        if self.counts is None:
+            return list, (list(self),)
+        return CountedWords, (list(self), self.counts)
+
+
 @dataclass(frozen=True, eq=False)
 class Given:
-    """By column bounds, knots and categories, None where they are to be learnt."""
+    """By column bounds, knots and categories, None where they are to be learnt.
+
+    `counts` are how many records have each category and any other word, None where nobody knows.
+    """
 
     names: tuple
     kinds: tuple
     bounds: list
     knots: list
     categories: list
+    counts: list
 
     @property
     def numeric(self):
@@ -78,6 +114,7 @@ def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="a
         [None if r is None else check_bounds(r, "feature_bounds") for r in ranges],
         [None if k is None else _check_knots(k) for k in at],
         [None if c is None else check_words(c) for c in listed],
+        [_counts_of(c) for c in listed],
     )
 
 
@@ -119,6 +156,13 @@ def _by_column(given, parameter, names, kind):
             raise ValueError(_UNKNOWN.format(parameter, f"{kind}s" if kind == WORD else "numbers"))
         found[place] = value
     return found
+
+
+def _counts_of(words):
+    """Return the counts that a list of categories knows, None for a plain list or one changed."""
+    if not isinstance(words, CountedWords) or words.counts is None:
+        return None
+    return np.array(words.counts)
 
 
 def _check_knots(knots):

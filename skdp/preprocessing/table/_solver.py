@@ -54,7 +54,12 @@ def learn_table(frame, given, *, plan, noise, n_there):
             shape = LineTerm if plan.basis == "linear" else HatsTerm
             terms[j] = shape(name=given.names[j], feature=j, knots=knots, has_gap=True)
         if categories is not None:
-            terms[j] = WordsTerm(name=given.names[j], feature=j, categories=as_array(categories))
+            terms[j] = WordsTerm(
+                name=given.names[j],
+                feature=j,
+                categories=as_array(categories),
+                counts=given.counts[j],
+            )
     terms |= _learn_numbers(frame, given, plan, noise) if given.numeric else {}
     terms |= find_words(frame, given, plan, noise, n_there) if given.words else {}
     return tuple(terms[j] for j in range(len(given.names)))

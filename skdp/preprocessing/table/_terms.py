@@ -134,7 +134,7 @@ class LineTerm(_NumberTerm):
 class WordsTerm:
     """Indicators of categories, ``np.nan`` for gaps, and one that all other words share.
 
-    `counts` are how many records are in each, with noise.
+    `counts` are how many records are in each, with noise, or None.
     """
 
     kind: ClassVar = "words"
