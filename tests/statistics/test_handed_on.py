@@ -117,7 +117,8 @@ def test_other_transformers_take_them_as_lists(table, handed_on):
     given = {name: handed_on[name] for name in names}
     vectorizer = DPTableVectorizer(categories=given).fit(table[names])
     assert vectorizer.privacy_report_ is None
-    np.testing.assert_array_equal(vectorizer.categories_["grade"], handed_on["grade"])
+    assert vectorizer.categories_["grade"].tolist()[:2] == ["a", "b"]
+    assert vectorizer.get_feature_names_out()[5] == "grade_missing"
     encoder = DPOneHotEncoder(categories=[handed_on["job"]]).fit(table[["job"]])
     assert encoder.categories_[0].tolist() == handed_on["job"]
 

@@ -63,11 +63,10 @@ def test_what_many_records_show_is_given(kind):
         assert frame["std"].item() == pytest.approx(spread, rel=0.35)
         assert frame["mean"].item() == pytest.approx(numbers.mean(), abs=0.1 * spread + 1e-9)
         for share in (0.05, 0.25, 0.5, 0.75, 0.95):
-            # As near as bins are wide.
             truth = np.quantile(numbers, share, method="inverted_cdf")
-            assert frame[f"{100 * share:g}%"].item() == pytest.approx(
-                truth, abs=0.35 * spread + 2.0
-            )
+            told, low, high = found.to_frame(True).loc["c0", f"{100 * share:g}%"]
+            # As near as bins are wide.
+            assert told == pytest.approx(truth, abs=0.35 * spread + 2.0 * (high - low))
         # The range, bars and cuts are where the numbers are.
         width = max(np.ptp(numbers), 1e-5 * abs(numbers).max())
         for end in (*frame[["cut_low", "cut_high"]].to_numpy().ravel(), *bars.index.right):
@@ -84,7 +83,7 @@ def test_ranges_of_crosstabs_have_names_that_differ_and_say_where_they_are(kind)
     for text in names[1:-2]:
         low, high = map(float, text.strip("(]").split(","))
         assert low < high
-        assert 0.02 < ((table["c0"] > low) & (table["c0"] <= high)).mean() < 0.4
+        assert 0.02 < ((table["c0"] > low) & (table["c0"] <= high)).mean() < 0.6
 
 
 ENDS, NOISE = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 500.0, 501.0]), 10.0
