@@ -57,7 +57,7 @@ print(f"left for a model: epsilon {ledger.left:.2f}")
 # How accurate are the answers?
 # -----------------------------
 # Each number has an interval for its value without noise, in the table of one stay per patient.
-# These are the means and medians of all numeric columns:
+# These are the means and medians of all numeric columns, with intervals in a level of their own:
 
 intervals = found.to_frame(intervals=True)
 print(intervals.loc[["age", "days", "bill"], ["mean", "50%"]].round(1))
@@ -98,5 +98,6 @@ plt.show()
 
 # %%
 # By post-processing, releases may be used again at no cost: the range of bills as bounds of a
-# model, and the wards as its categories. :doc:`../describe` explains what the intervals cover, and
+# model, and the wards as its categories, which `categories()` hands on with their counts.
+# :doc:`../describe` explains what the intervals cover, and
 # what they do not.

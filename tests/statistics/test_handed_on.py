@@ -118,7 +118,7 @@ def test_other_transformers_take_them_as_lists(table, handed_on):
     vectorizer = DPTableVectorizer(categories=given).fit(table[names])
     assert vectorizer.privacy_report_ is None
     assert vectorizer.categories_["grade"].tolist()[:2] == ["a", "b"]
-    assert vectorizer.get_feature_names_out()[5] == "grade_missing"
+    assert "grade_missing" in vectorizer.get_feature_names_out()
     encoder = DPOneHotEncoder(categories=[handed_on["job"]]).fit(table[["job"]])
     assert encoder.categories_[0].tolist() == handed_on["job"]
 
