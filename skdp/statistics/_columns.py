@@ -23,9 +23,9 @@ _MOST_RANGES, _MOST_BARS, _BEYOND_BARS = 8, 20, 0.005
 _SMALLEST_HALF = 1e-100
 # The middle of a column is between two such quantiles. The range of its numbers has all bins that
 # are no farther from it than a part of its width, as tails of what is there usually are. Farther
-# out are only bins that stand out together by so many deviations, which noise does in less than one
-# of 10^8 columns: a single one that is noise would make the range tens of times too wide.
-_MIDDLE_SHARES, _BESIDE_MIDDLE, _SURE_OF_FAR = (0.05, 0.95), 0.5, 6.0
+# out are only bins that stand out together by so many deviations: a single one that is noise would
+# make the range tens of times too wide (doc/theory/describe.rst).
+_MIDDLE_SHARES, _BESIDE_MIDDLE, _SURE_OF_FAR = (0.05, 0.95), 0.5, 5.0
 # A standard deviation is given if it is within this factor of the one without noise, but for a
 # chance of one in a million: two intervals of so many deviations are missed less often.
 _WITHIN, _SURE = 2.0, 5.2
