@@ -156,7 +156,8 @@ clipping_norm_ : float or None
 
 [coef_]
 coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-    Coefficients, in the units of y.
+    Coefficients, in the units of y. A table of one target has the shape of a flat y here and in
+    predictions, as for scikit-learn's Ridge; `intercept_` is an array then.
 
 [coef_:classification]
 coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
@@ -650,8 +651,13 @@ terms_ : tuple of objects
     counts don't show, such as new ones, have the value 0.
 
 [feature_importances_]
-feature_importances_ : ndarray of shape (n_terms,)
-    Mean absolute value of each term under the released counts, in units of its values.
+feature_importances_ : ndarray of shape (n_features,)
+    For each column the `term_importances_` of its own term, and half of those of each pair that it
+    is in.
+
+[term_importances_]
+term_importances_ : ndarray of shape (n_terms,)
+    Mean absolute value of each of ``terms_`` under the released counts, in units of its values.
     Where shares of the records aren't known, it is the plain mean over the term's knots or words.
 
 [n_jobs]

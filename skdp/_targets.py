@@ -13,13 +13,13 @@ from skdp._sklearn import quietly
 class TargetUnits(NamedTuple):
     """How targets were mapped before training: ``y = midpoint + half_width * target``.
 
-    Each is a number, or an array of one for each target. `bounds` are the ends (low, high) that y
-    was moved to.
+    Each is a number, or an array of one for each target. `one_axis` says whether y is flat, and not
+    a table of one column or several. `bounds` are the ends (low, high) that y was moved to.
     """
 
     midpoint: float | np.ndarray
     half_width: float | np.ndarray
-    one_target: bool
+    one_axis: bool
     bounds: tuple = (-np.inf, np.inf)
 
 

@@ -104,7 +104,7 @@ def attempt(function, *args, named=(), kinds=(ValueError, TypeError), **kwargs):
 def check_model(model, made, validated=True):
     """The published numbers are finite, and the report is that of the releases made."""
     learnt = ("norm_bound_", "feature_bounds_", "mean_", "scale_", "coef_", "intercept_")
-    learnt += ("feature_importances_",)
+    learnt += ("feature_importances_", "term_importances_")
     found = [getattr(model, name) for name in learnt if hasattr(model, name)]
     assert len(found) >= 2
     # What isn't clipped has an infinite range.

@@ -117,7 +117,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         quietly(check_consistent_length, y, range(frame.n_rows))
         model = self._linear()
         targets, told, weights = model._read_targets(y, public_weight)
-        self._check_curves(signs, targets.shape[1] > 1 or y.ndim > 1)
+        self._check_curves(signs, targets.shape[1] > 1)
 
         # 2. bound the data
         codes, n_records = model._records(groups, targets, weights)
@@ -224,7 +224,11 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         self.terms_ = terms
         of_means = intercept + offsets.sum(axis=0)
         self.intercept_ = float(of_means[0]) if np.ndim(model.intercept_) == 0 else of_means
-        self.feature_importances_ = np.array([term.importance for term in terms])
+        self.term_importances_ = np.array([term.importance for term in terms])
+        self.feature_importances_ = np.zeros(len(frame.names))
+        for term, importance in zip(basis.terms, self.term_importances_, strict=True):
+            # Features share alike what only all of them together do, as by Shapley values.
+            self.feature_importances_[list(term.features)] += importance / len(term.features)
 
     def _matrix(self, X):
         check_is_fitted(self)
@@ -249,9 +253,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         matrix, coefs = self._matrix(X), np.atleast_2d(self._model.coef_)
         parts = [matrix[:, part] @ coefs[:, part].T for part in self._basis.slices]
         found = np.stack(parts, axis=1) - self._offsets
-        # Of one target in a column predictions are a column, too.
-        is_flat = hasattr(self, "classes_") or np.ndim(self._model.coef_) == 1
-        return found[:, :, 0] if len(coefs) == 1 and is_flat else found
+        return found[:, :, 0] if len(coefs) == 1 else found
 
     def to_frame(self):
         """Return all values of all terms as a data frame of pandas, one row each.
@@ -331,7 +333,7 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     {terms_}
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The mean decision value under the released counts.
-    {feature_importances_, privacy_report_, n_features_in_, feature_names_in_}
+    {feature_importances_, term_importances_, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------

@@ -53,7 +53,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     {target_bounds_, terms_}
     intercept_ : float or ndarray of shape (n_outputs,)
         The mean of the sum of all terms and the constant under the released counts.
-    {feature_importances_, privacy_report_, n_features_in_, feature_names_in_}
+    {feature_importances_, term_importances_, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------

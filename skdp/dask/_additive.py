@@ -52,7 +52,7 @@ class DaskAdditive(DaskTwin):
         frame, given, pairs, signs = self._read_table(typed_row(X))
         model = self._linear()
         n_outputs = model._n_outputs_of(table)
-        self._check_curves(signs, n_outputs > 1 or table.n_targets is not None)
+        self._check_curves(signs, n_outputs > 1)
 
         # 2. bound the data, where it is
         reads = self._reading()

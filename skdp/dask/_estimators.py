@@ -54,7 +54,7 @@ class Reader(RowReader):
     def moved_targets(self, targets, told):
         if self.estimator._learns_sizes:
             return targets / told
-        return self.estimator._within(targets, told, one_target=False)[0]
+        return self.estimator._within(targets, told, one_axis=False)[0]
 
     def sums(self, rows, targets, n_threads, codes=None):
         codes = codes if is_private(self.estimator) else None

@@ -292,12 +292,12 @@ class LinearRegressorMixin(CaptionMixin):
         """Return what `_bounded_targets` does, and don't warn."""
         return self._within(as_targets(y), self._checked_bounds(), y.ndim == 1)
 
-    def _within(self, targets, bounds, one_target):
+    def _within(self, targets, bounds, one_axis):
         """Return targets moved to bounds, or None's, as training takes them, and their units."""
         center, clip = self.fit_intercept, is_private(self)
         targets, *units = clip_targets(targets, bounds, center=center, clip=clip)
         moved = bounds is not None and clip
-        return targets, TargetUnits(*units, one_target, *([bounds] if moved else []))
+        return targets, TargetUnits(*units, one_axis, *([bounds] if moved else []))
 
     def _learns_targets(self):
         return self.target_bounds is None and is_private(self) and self._has_share_for_targets()
@@ -312,7 +312,7 @@ class LinearRegressorMixin(CaptionMixin):
         bounds = self._learnt_ends(targets, plan.ranges, stream, is_null, shares_of(codes))
         if self._one_width and targets.shape[1] > 1:
             bounds = of_one_width(bounds, center=self.fit_intercept)
-        return *self._within(targets, bounds, units.one_target), plan
+        return *self._within(targets, bounds, units.one_axis), plan
 
     def _learnt_ends(self, targets, plan, stream, is_null, shares=None):
         """Return the ends of the ranges that the releases of a `TargetsPlan` tell of."""
@@ -337,11 +337,12 @@ class LinearRegressorMixin(CaptionMixin):
         """Publish coefficients of shape (k, d) that were learnt from targets in units."""
         check_finite(coefs)
         coef = np.reshape(units.half_width, (-1, 1)) * coefs[:, : self.n_features_in_]
-        self.coef_ = coef[0] if units.one_target else coef
+        # A column is one target, as for scikit-learn's Ridge, which has an array of one intercept.
+        self.coef_ = coef[0] if len(coef) == 1 else coef
         self.intercept_ = 0.0
         if self.fit_intercept:
             intercept = units.midpoint + units.half_width * bias * coefs[:, -1]
-            self.intercept_ = float(intercept[0]) if units.one_target else intercept
+            self.intercept_ = float(intercept[0]) if units.one_axis else intercept
         self.target_bounds_ = units.bounds
 
     def __sklearn_tags__(self):

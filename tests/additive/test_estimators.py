@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
 
@@ -87,6 +88,7 @@ def test_values_are_what_rows_at_their_places_get(model, data):
         assert term.weights.sum() == pytest.approx(1.0)
         assert term.weights @ term.values == pytest.approx(0.0, abs=1e-8)
     assert (model.feature_importances_ > 0.0).all()
+    np.testing.assert_array_equal(model.feature_importances_, model.term_importances_)
     assert not any(term.is_noise for term in model.terms_)
 
 
@@ -492,6 +494,24 @@ def test_values_of_what_is_noise_are_those_that_rows_get(sign):
     np.testing.assert_allclose(model.explain(X), 0.0, atol=1e-12)
     assert all((term.values == 0.0).all() for term in model.terms_)
     np.testing.assert_array_equal(model.feature_importances_, 0.0)
+    np.testing.assert_array_equal(model.term_importances_, 0.0)
+
+
+@pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
+def test_importances_of_features_and_of_terms(model, data):
+    """There is one for each feature, also with pairs, so that scikit-learn's tools can choose."""
+    X, y = data()
+    pairs = {"interactions": [("income", "age"), ("age", "job")]}
+    select = SelectFromModel(clone(model).set_params(**LOUD, **pairs), threshold="median")
+    chosen = select.fit(X, y).transform(X)
+    fitted = select.estimator_
+    own, first, second = *[fitted.term_importances_[:3]], *fitted.term_importances_[3:]
+    assert fitted.term_importances_.shape == (len(fitted.terms_),) == (5,)
+    assert fitted.feature_importances_.shape == (X.shape[1],) == (3,)
+    age, income, job = own + np.array([0.5 * (first + second), 0.5 * first, 0.5 * second])
+    np.testing.assert_allclose(fitted.feature_importances_, [age, income, job], rtol=1e-12)
+    assert fitted.feature_importances_.sum() == pytest.approx(fitted.term_importances_.sum())
+    assert chosen.shape == (len(X), 2)
 
 
 def counted(n_rows, seed=0):
