@@ -591,7 +591,9 @@ def test_raw_arrays(dtype, opset):
     np.testing.assert_allclose(found, classifier.predict_proba(rows), atol=TOLERANCE[dtype])
     assert found.dtype == dtype
     (found,) = run(regressor, rows, target_opset=opset)
-    np.testing.assert_allclose(found, regressor.predict(rows), rtol=0, atol=10 * TOLERANCE[dtype])
+    np.testing.assert_allclose(
+        found, regressor.predict(rows)[:, np.newaxis], rtol=0, atol=10 * TOLERANCE[dtype]
+    )
     assert found.dtype == dtype
 
 

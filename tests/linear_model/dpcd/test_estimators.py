@@ -177,8 +177,8 @@ def test_several_targets_equal_lasso_without_privacy():
     assert model.predict(X).shape == y.shape
     assert model.set_params(fit_intercept=True).fit(X, y).intercept_.shape == (3,)
     one_column = model.fit(X, y[:, :1])
-    assert one_column.coef_.shape == (1, 3)
-    assert one_column.predict(X).shape == (len(X), 1)
+    assert one_column.coef_.shape == (3,)
+    assert one_column.predict(X).shape == (len(X),)
     noisy = DPCDLasso(random_state=0).fit(X, y)
     assert noisy.coef_.shape == (3, 3)
 

@@ -116,8 +116,8 @@ def test_several_targets_are_those_of_ridge_without_privacy():
     assert model.predict(X).shape == y.shape
     assert model.set_params(fit_intercept=True).fit(X, y).intercept_.shape == (3,)
     one_column = model.fit(X, y[:, :1])
-    assert one_column.coef_.shape == (1, 3)
-    assert one_column.predict(X).shape == (len(X), 1)
+    assert one_column.coef_.shape == (3,)
+    assert one_column.predict(X).shape == (len(X),)
     assert isinstance(model.fit(X, y[:, 0]).intercept_, float)
 
 
