@@ -93,13 +93,35 @@ def read_numbers(values, problem):
         return found.astype(np.float64)
 
 
-def read_pair(bounds, problem, n_features):
-    """Return a pair as two float64 arrays of shape (n_features,); see `read_numbers`."""
+_TWO_READINGS = (
+    "{} can be read in two ways for two features: as a range for each, which is {} to {} for the "
+    "first and {} to {} for the second, or as lows and highs, which is {} to {} for the first and "
+    "{} to {} for the second. Give a tuple of two lists, (lows, highs): ([{}, {}], [{}, {}]) for "
+    "the former, ([{}, {}], [{}, {}]) for the latter."
+)
+
+
+def read_pair(bounds, name, problem, n_features, *, may_be_equal=False):
+    """Return a pair as two float64 arrays of shape (n_features,); see `read_numbers`.
+
+    For two features a table of two rows may hold a range for each feature, or lows and highs, and
+    is refused. A tuple of lists or arrays holds lows and highs, and so does an array or a tuple of
+    tuples of which a row can't be a range: its ends aren't in order, or are equal unless they
+    `may_be_equal`.
+    """
     try:
         low, high = bounds
     except (TypeError, ValueError):
         raise ValueError(problem) from None
+    are_tuples = isinstance(low, tuple) and isinstance(high, tuple)
     low, high = (read_numbers(bound, problem) for bound in (low, high))
+    is_table = n_features == 2 and low.shape == high.shape == (2,)
+    if is_table and (are_tuples or not isinstance(bounds, tuple)):
+        (a, b), (c, d) = low, high
+        are_ranges = (a <= b and c <= d) if may_be_equal else (a < b and c < d)
+        if are_ranges or isinstance(bounds, list):
+            ends = (a, b, c, d, a, c, b, d, a, c, b, d, a, b, c, d)
+            raise ValueError(_TWO_READINGS.format(name, *(f"{end:g}" for end in ends)))
     try:
         return np.broadcast_to(low, n_features), np.broadcast_to(high, n_features)
     except ValueError:
@@ -108,7 +130,7 @@ def read_pair(bounds, problem, n_features):
 
 def check_bounds(bounds, name):
     """Return (low, high) as floats after checking that they are finite numbers with low < high."""
-    pair = read_pair(bounds, f"{name} must be a pair of numbers (low, high).", 1)
+    pair = read_pair(bounds, name, f"{name} must be a pair of numbers (low, high).", 1)
     low, high = (float(end[0]) for end in pair)
     if not (abs(low) <= LARGEST_BOUND and abs(high) <= LARGEST_BOUND):
         raise ValueError(f"{name} must be finite and at most 1e100 in size, got ({low}, {high}).")
@@ -177,7 +199,7 @@ def check_feature_bounds(feature_bounds, n_features):
         "feature_bounds must be a pair (lows, highs) of numbers or of arrays of shape "
         f"(n_features,) = ({n_features},), not one pair for each feature."
     )
-    low, high = read_pair(feature_bounds, problem, n_features)
+    low, high = read_pair(feature_bounds, "feature_bounds", problem, n_features)
     if not ((np.abs(low) <= LARGEST_BOUND) & (np.abs(high) <= LARGEST_BOUND)).all():
         raise ValueError("feature_bounds must be finite and at most 1e100 in size.")
     if not (low < high).all():

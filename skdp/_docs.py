@@ -240,23 +240,26 @@ eta0 : float or "auto", default="auto"
 
 [feature_bounds]
 feature_bounds : pair (low, high), default=None
-    Public range of the features, two numbers or two array-likes of shape (n_features,). Where no
-    ball is learnt (see `ball_budget`), values beyond it are clipped to it in `fit`, but not in
-    `predict`: where there are many, predictions are far off. None means ``(-data_norm,
-    data_norm)``, or ``(-1, 1)`` without a `data_norm`, which suits features scaled by
-    `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their own.
+    Public range of the features, two numbers or two array-likes of shape (n_features,): (lows,
+    highs). For two features a list of two pairs is refused, because it can be read in two ways, and
+    a tuple of two lists isn't. Where no ball is learnt (see `ball_budget`), values beyond the range
+    are clipped to it in `fit`, but not in `predict`: where there are many, predictions are far off.
+    None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which suits
+    features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their own.
 
 [feature_bounds:dpscd]
 feature_bounds : pair (low, high), default=None
-    Public range of the features, two numbers or two array-likes of shape (n_features,), for
-    ``solver="primal"`` only, which clips values to it after rows are clipped to `data_norm`. None
-    means ``(-data_norm, data_norm)``.
+    Public range of the features, two numbers or two array-likes of shape (n_features,), which for
+    two features must be a tuple of lists or arrays. It is for ``solver="primal"`` only, which clips
+    values to it after rows are clipped to `data_norm`. None means ``(-data_norm, data_norm)``.
 
 [feature_bounds:transformer]
 feature_bounds : pair (low, high), default=(-1.0, 1.0)
     Public range of the features: two numbers for all features, or two array-likes of shape
-    (n_features,). Choose them by the meaning of the features, never from the data. A range ten
-    times too wide costs little. A range that is too narrow hides the values beyond it.
+    (n_features,): (lows, highs). For two features a list of two pairs is refused, because it can be
+    read in two ways, and a tuple of two lists isn't. Choose them by the meaning of the features,
+    never from the data. A range ten times too wide costs little. A range that is too narrow hides
+    the values beyond it.
 
 [feature_names_in_]
 feature_names_in_ : ndarray of shape (n_features,)

@@ -36,7 +36,7 @@ _TELL_NO_VALUE = re.compile(
     r"|dtype='numeric' is not compatible with "
     r"|(float\(\) )?argument must be a string or a (real )?number, not "
     r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
-    r"|[Xy] is a Dask collection"
+    r"|[Xy] is a Dask collection|feature_bounds can be read in two ways for two features: "
     r"|[Xy] is an array of \w+, and array_api_dispatch"
 )
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."

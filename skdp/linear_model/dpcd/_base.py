@@ -171,7 +171,7 @@ class BaseDPCD(BallMixin, _InRanges):
             f"(n_features,) = ({n_features},)."
         )
         bounds = (-np.inf, np.inf) if self.coef_bounds is None else self.coef_bounds
-        low, high = read_pair(bounds, problem, n_features)
+        low, high = read_pair(bounds, "coef_bounds", problem, n_features, may_be_equal=True)
         if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
             raise ValueError("coef_bounds must have low <= high and leave a finite number.")
         if getattr(self, "positive", False):

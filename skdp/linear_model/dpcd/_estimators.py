@@ -41,7 +41,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         Whether to allow no negative coefficient.
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
-        may be infinite. With ``positive=True`` negative bounds become 0.
+        for two features must be a tuple of lists or arrays. Ends may be infinite. With
+        ``positive=True`` negative bounds become 0.
     {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
     {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
     {selection}
@@ -141,7 +142,8 @@ class DPCDLasso(DPCDElasticNet):
         Whether to allow no negative coefficient.
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
-        may be infinite. With ``positive=True`` negative bounds become 0.
+        for two features must be a tuple of lists or arrays. Ends may be infinite. With
+        ``positive=True`` negative bounds become 0.
     {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
     {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
     {selection}
@@ -240,7 +242,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
     {l1_ratio}
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
-        may be infinite.
+        for two features must be a tuple of lists or arrays. Ends may be infinite.
     fit_intercept : bool, default=True
         Whether to fit an intercept. It is penalised like the coefficients, as in LinearSVC. It
         belongs to a constant column, equal to a third of the ball's radius, or of `data_norm` where

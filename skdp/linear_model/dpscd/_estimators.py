@@ -119,6 +119,9 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
 
     def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
         self._check_options(self._loss(n_outputs))
+        if self.solver == "primal":
+            # Refused here, before the fit is charged.
+            public_feature_bounds(self, n_features)
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
         problem = DPSCDProblem(row_norm=row_norm, alpha=float(self.alpha), **numbers)
