@@ -160,6 +160,6 @@ def test_nothing_is_charged(cls, tmp_path):
     if "ledger" not in cls._parameter_constraints:
         pytest.skip("It learns nothing of the data.")
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=2.0, delta=1e-5)
-    with pytest.raises(ValueError, match="two ways|pair of numbers"):
+    with pytest.raises(ValueError, match=r"two ways|pair of numbers"):
         trained(made(cls, feature_bounds=TABLE, ledger=ledger))
     assert ledger.left == 2.0
