@@ -293,19 +293,21 @@ def present_records(records):
     return records
 
 
-def counted_rows(X, codes, stream):
-    """Return an index of the rows of X that a release counts: one of each record but null ones.
+def counted_rows(X, codes, stream, rows_per_group=1):
+    """Return an index of the rows of X that a release counts: those of each record but null ones.
 
-    Of a group a row is drawn by coins that know nothing of the rows, so that what one row moves at
-    most, a group does. They are of a stream of their own: no noise follows from how many there are.
+    Of a group as many rows as `rows_per_group` are drawn, or all that it has, by coins that know
+    nothing of the rows, so that a group moves at most what so many rows do. They are of a stream of
+    their own: no noise follows from how many there are.
     """
     n_rows = len(X)
     present = present_records(np.arange(n_rows))
     if codes is None:
         return present if present.size < n_rows else slice(None)
     (coins,) = stream.spawn(1)
-    shuffled = present[np.argsort(coins.uniform(n_rows)[present])]
-    return shuffled[np.unique(codes[shuffled], return_index=True)[1]]
+    shuffled = present[np.lexsort((coins.uniform(n_rows)[present], codes[present]))]
+    first = np.searchsorted(codes[shuffled], codes[shuffled], side="left")
+    return shuffled[np.arange(shuffled.size) - first < rows_per_group]
 
 
 def summation_slack(n_rows, n_columns, n_outputs, block_size):

@@ -31,6 +31,11 @@ average_every : int, "auto" or None, default="auto"
     0. It also adds nine steps of the intercept alone, at the start and at the end. Without privacy
     it averages nothing.
 
+[average_over]
+average_over : {"rows", "groups"}, default="rows"
+    What counts alike: "rows", as in a fit with `groups`, up to `rows_per_group` of a group, or
+    "groups", of each of which one row is counted, drawn at random; see :func:`private_score`.
+
 [ax]
 ax : matplotlib Axes, default=None
     Where to draw; None makes a figure.
@@ -768,6 +773,10 @@ random_state : int, RandomState instance or None, default=None
 [random_state:score]
 random_state : int, RandomState instance or None, default=None
     See :func:`private_score`.
+
+[rows_per_group:score]
+rows_per_group : int or "auto", default="auto"
+    Largest number of rows of a group that are counted; see :func:`private_score`.
 
 [rows_per_group]
 rows_per_group : float or "auto", default="auto"

@@ -209,10 +209,11 @@ class RandomizedResponse:
 class DiscreteLaplaceMechanism:
     """Whole noise on whole counts, k with a probability proportional to ``exp(-|k| / scale)``.
 
-    Every count has noise of its own, so that moving one count by one changes the probability of
-    what is released by a factor of at most ``exp(1 / scale)``. It is drawn from random whole
-    numbers, without a logarithm or a rounded probability [1]_, and so has this law exactly. The
-    scale is `noise_multiplier`, rounded up to a multiple of 2**-20; 0 for no noise.
+    Every count has noise of its own, so that moving counts by `contribution_bound` altogether
+    changes the probability of what is released by a factor of at most ``exp(contribution_bound /
+    scale)``. It is drawn from random whole numbers, without a logarithm or a rounded probability
+    [1]_, and so has this law exactly. The scale is `noise_multiplier` times the bound, rounded up
+    to a multiple of 2**-20; 0 for no noise.
 
     References
     ----------
@@ -221,12 +222,11 @@ class DiscreteLaplaceMechanism:
     """
 
     noise_multiplier: float
-
-    # By how much a record moves one count.
-    contribution_bound: ClassVar = 1.0
+    # By how much a record moves counts, added up.
+    contribution_bound: float = 1.0
 
     def __post_init__(self):
-        if not 0.0 <= self.noise_multiplier <= _LARGEST_SCALE:
+        if not 0.0 <= self.noise_multiplier * self.contribution_bound <= _LARGEST_SCALE:
             raise ValueError(f"the scale of noise must be within 0 and {_LARGEST_SCALE:g}.")
 
     @property
@@ -240,7 +240,7 @@ class DiscreteLaplaceMechanism:
 
     @property
     def _parts(self):
-        return math.ceil(self.noise_multiplier * _SCALE_PARTS)
+        return math.ceil(self.noise_multiplier * self.contribution_bound * _SCALE_PARTS)
 
     def release(self, counts, stream):
         """Return whole `counts`, an array that is left as it is, plus noise, as an array."""

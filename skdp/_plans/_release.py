@@ -38,7 +38,7 @@ class Release:
     def mechanism(self):
         """What adds the noise."""
         if self.noise == "counts":
-            return DiscreteLaplaceMechanism(self.noise_multiplier)
+            return DiscreteLaplaceMechanism(self.noise_multiplier, self.bound)
         if self.noise == "choice":
             return ExponentialChoice(self.noise_multiplier, self.bound)
         kind = GaussianMechanism if self.noise == "gaussian" else LaplaceMechanism

@@ -29,6 +29,8 @@ from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
+from skdp.metrics._plan import check_counted, resolve_rows_counted
+from skdp.metrics._release import COUNTED
 from skdp.metrics._solver import Axis, release_histogram
 
 # Standard deviations of the prior of the slope's logarithm and of the offset: a classifier is about
@@ -106,6 +108,14 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     calibration_share : float, default=0.1
         Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
         differential privacy, that is spent on the counts.
+    average_over : {"rows", "groups"}, default="rows"
+        Of what the probabilities are to be the frequencies. "rows" is what a fit with `groups`
+        optimises: people with many rows count more, up to `rows_per_group`. With "groups" each
+        person counts once, by one of their rows, drawn at random; it needs a fit with `groups`.
+    rows_per_group : int or "auto", default="auto"
+        For "rows" in a fit with `groups`: so many rows of a person are counted at most, drawn at
+        random, and the noise grows with the number. "auto" is 2 to 16, larger with less noise, and
+        follows from public numbers.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for anyone who learns it and subtracts the noise. The report says that there was one.
@@ -123,6 +133,9 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     slope_, offset_ : float or ndarray of shape (n_classes,)
         Factor of the decision values, and constant added to them. With several classes there is one
         for each, and the values are log-odds of the softmax of the classifier's values.
+    rows_per_group_ : int or None
+        How many rows of a group were counted at most; None of a fit without `groups`, or without
+        privacy, where all rows were.
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit, including the classifier.
     {n_features_in_, feature_names_in_}
@@ -160,6 +173,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         "estimator": [HasMethods(["fit", "decision_function"])],
         **BUDGET_CONSTRAINTS,
         "calibration_share": [Interval(Real, 0, 1, closed="neither")],
+        **COUNTED,
     }
 
     def __init__(
@@ -170,6 +184,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         delta="auto",
         adjacency="zero_out",
         calibration_share=0.1,
+        average_over="rows",
+        rows_per_group="auto",
         random_state=None,
         ledger=None,
     ):
@@ -187,8 +203,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
             Labels.
         groups : array-like of shape (n_samples,), default=None
             The person, household, ... of each row, as hashable ids, where the classifier takes
-            them. The guarantee is then for one group, with all its rows. One row of each group is
-            counted, drawn at random. With None each row is a record.
+            them. The guarantee is then for one group, with all its rows. What is counted of a group
+            is said by `average_over`. With None each row is a record.
 
         {Returns: self}
 
@@ -208,6 +224,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         X, y = self._read(X, y)
         n_rows = y.size
         codes, n_records = encode_groups(groups, n_rows)
+        check_counted(codes is not None, self.average_over, self.rows_per_group)
         given = {} if codes is None else {"groups": codes}
         model = model_of(self.estimator)
         classes, targets = encode_labels(y, model.classes)
@@ -227,7 +244,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         estimator = self._part(plan.budget).set_params(random_state=fit.as_random_state())
         estimator.fit(X, y, **given)
         values = _log_odds(estimator, X)
-        rows = counted_rows(y, codes, coins)
+        rows = counted_rows(y, codes, coins, plan.rows_per_group)
         found = np.array(
             [
                 _fit_class(value, target > 0.0, rows, plan, coins, noise)
@@ -240,6 +257,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         estimator.set_params(random_state=None, ledger=self.ledger)
         self.estimator_, self.classes_ = estimator, classes
         self.slope_, self.offset_ = found[0].tolist() if len(found) == 1 else found.T
+        is_capped = codes is not None and not math.isinf(plan.rows_per_group)
+        self.rows_per_group_ = plan.rows_per_group if is_capped else None
         report = estimator.privacy_report_
         self.privacy_report_ = plan.joint_report(report, reproducible=noise.reproducible)
         return self
@@ -292,7 +311,15 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         budget = self._budget(n_rows, by_group)
         unit = {"by_group": True} if by_group else {}
         cost = self._part(budget)._preview(n_rows, n_features, n_outputs, **unit)
-        sizes = {"n_rows": n_rows, "n_cells": 2 * _bins(budget, n_rows, self.calibration_share)}
+        noise, rows_per_group = 0.0, 1
+        if budget.is_private:
+            noise = budget.calibrate(pairwise=True) / math.sqrt(self.calibration_share)
+        if by_group:
+            asked = self.average_over, self.rows_per_group, budget, n_rows, noise
+            rows_per_group = resolve_rows_counted(*asked)
+            noise *= rows_per_group if budget.is_private else 1.0
+        sizes = {"n_rows": n_rows, "n_cells": 2 * _bins(n_rows, noise)}
+        sizes |= {"average_over": self.average_over, "rows_per_group": rows_per_group}
         return plan_calibration(budget, cost, self.calibration_share, n_steps=n_outputs, **sizes)
 
     def _assumed(self):
@@ -420,9 +447,8 @@ def _fit_class(values, is_positive, rows, plan, coins, noise):
     return fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
 
 
-def _bins(budget, n_rows, share):
+def _bins(n_rows, noise):
     """Return a number of bins that is large where noise is small."""
-    if not budget.is_private:
+    if noise == 0.0:
         return 256
-    noise = budget.calibrate(pairwise=True) / math.sqrt(share)
     return round(min(max((n_rows / noise) ** 0.4, 8), 64))

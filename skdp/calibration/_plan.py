@@ -41,6 +41,7 @@ class CalibrationPlan(HistogramPlan):
             epsilon=self.budget.epsilon,
             delta=self.budget.delta,
             reproducible=classifier.reproducible or reproducible,
+            notes=(*classifier.notes, *self.notes),
         )
 
 
@@ -59,18 +60,21 @@ def classifier_epsilon(budget, share):
     return epsilon
 
 
-def plan_calibration(budget, classifier, share, *, n_rows, n_cells, n_steps=1):
+def plan_calibration(
+    budget, classifier, share, *, n_rows, n_cells, n_steps=1, average_over="rows", rows_per_group=1
+):
     """Plan so many releases of counts that they and the classifier spend the budget together.
 
     The classifier's events are composed with that of the counts. Where all are Gaussian on full
     batches the shares of the squared parameter add up exactly. Otherwise the noise is found by
     trying, from public numbers: what the classifier's fit was to cost.
     """
-    counts = gaussian_counts(budget, n_rows, n_cells, n_steps)
+    counts = gaussian_counts(budget, n_rows, n_cells, n_steps, rows_per_group)
     if budget.is_private:
         noise = _fill(budget, classifier, share, n_steps)
         counts = dataclasses.replace(counts, noise_multiplier=noise)
     of_all = {"counts": counts, "classifier": classifier, "n_bins": n_cells // 2}
+    of_all |= {"average_over": average_over, "rows_per_group": rows_per_group}
     return CalibrationPlan(budget=budget, n_rows=n_rows, **of_all)
 
 

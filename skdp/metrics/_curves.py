@@ -15,8 +15,7 @@ from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics import _scorings as scorings
 from skdp.metrics import _statistics as statistics
-from skdp.metrics._plan import count_noise
-from skdp.metrics._release import BINS, CONSTRAINTS, count_records, records_of, score_budget
+from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
 from skdp.metrics._score import PrivateScore
 from skdp.metrics._solver import Axis
 
@@ -43,6 +42,10 @@ class PrivateRocCurve:
         from the increasing curve.
     report : skdp.accountant.PrivacyReport
         The guarantee of curve and area together.
+    average_over : str, default="rows"
+        What counts alike: "rows", or "groups", of each of which one row was counted.
+    rows_per_group : int, default=None
+        Of rows of groups, how many of a group were counted at most. With None all were.
 
     Raises
     ------
@@ -67,6 +70,8 @@ class PrivateRocCurve:
     thresholds: np.ndarray
     roc_auc: PrivateScore
     report: PrivacyReport
+    average_over: str = "rows"
+    rows_per_group: int | None = None
 
     def __post_init__(self):
         _check_lengths(self.fpr, self.tpr, self.thresholds)
@@ -99,6 +104,8 @@ def private_roc_curve(
     adjacency="zero_out",
     mechanism="auto",
     groups=None,
+    average_over="rows",
+    rows_per_group="auto",
     bins="auto",
     level=0.95,
     random_state=None,
@@ -114,6 +121,7 @@ def private_roc_curve(
         A fitted classifier of two classes that predicts each row by itself, with `predict_proba` or
         `decision_function`.
     {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
+    {average_over, rows_per_group:score}
     bins : int or "auto", default="auto"
         Bins of the score, whose ends are the thresholds; "auto" follows from public numbers.
     level : float, default=0.95
@@ -139,10 +147,12 @@ def private_roc_curve(
     (0.0, 1.0)
     """
     spent, design = (epsilon, delta, adjacency, mechanism), {"bins": bins, "level": level}
+    design |= {} if groups is None else {"average_over": average_over}
     budget = score_budget("private_roc_curve", spent, design, groups, ledger)
-    options = {"bins": bins, "n_records": records_of(groups), "noise_std": count_noise(budget)}
+    counting = Counting.of(budget, groups, average_over, rows_per_group)
+    options = {"bins": bins, "n_records": counting.n_records, "noise_std": counting.noise_std}
     axes = scorings.roc_axes(estimator, X, y, options)
-    (released,) = count_records([axes], budget, groups, random_state)
+    (released,) = count_records([axes], counting, random_state)
     shares, n_bins = released.shares, axes[1].size
     area = statistics.roc_auc(shares, level=level)
     fpr, tpr = (_rising(share) for share in shares.values)
@@ -150,8 +160,8 @@ def private_roc_curve(
     if not scorings.ranks_by_probability(estimator):
         with np.errstate(divide="ignore"):
             thresholds = logit(thresholds)
-    score = PrivateScore(*area, released.report, level, "roc_auc")
-    return PrivateRocCurve(fpr, tpr, thresholds, score, released.report)
+    score = PrivateScore(*area, released.report, level, "roc_auc", **counting.named)
+    return PrivateRocCurve(fpr, tpr, thresholds, score, released.report, **counting.named)
 
 
 def _rising(share):
@@ -177,6 +187,10 @@ class PrivateConfusionMatrix:
         Standard deviation of the noise of each count.
     report : skdp.accountant.PrivacyReport
         The guarantee.
+    average_over : str, default="rows"
+        What counts alike: "rows", or "groups", of each of which one row was counted.
+    rows_per_group : int, default=None
+        Of rows of groups, how many of a group were counted at most. With None all were.
 
     Raises
     ------
@@ -199,6 +213,8 @@ class PrivateConfusionMatrix:
     labels: np.ndarray
     noise_std: float
     report: PrivacyReport
+    average_over: str = "rows"
+    rows_per_group: int | None = None
 
     def __post_init__(self):
         if np.shape(self.matrix) != 2 * (len(self.labels),):
@@ -236,6 +252,8 @@ def private_confusion_matrix(
     adjacency="zero_out",
     mechanism="auto",
     groups=None,
+    average_over="rows",
+    rows_per_group="auto",
     random_state=None,
     ledger=None,
 ):
@@ -248,6 +266,7 @@ def private_confusion_matrix(
     estimator : estimator
         A fitted classifier that predicts each row by itself.
     {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
+    {average_over, rows_per_group:score}
     {random_state:score, ledger:score}
 
     Returns
@@ -269,10 +288,13 @@ def private_confusion_matrix(
     ([0, 1, 2], (2, 0)-DP while the seed stays secret)
     """
     spent = epsilon, delta, adjacency, mechanism
-    budget = score_budget("private_confusion_matrix", spent, {}, groups, ledger)
+    design = {} if groups is None else {"average_over": average_over}
+    budget = score_budget("private_confusion_matrix", spent, design, groups, ledger)
+    counting = Counting.of(budget, groups, average_over, rows_per_group)
     classes, axes, _ = scorings.label_axes(estimator, X, y)
-    (released,) = count_records([axes], budget, groups, random_state)
-    return PrivateConfusionMatrix(released.counts, classes, released.noise_std, released.report)
+    (released,) = count_records([axes], counting, random_state)
+    found = released.counts, classes, released.noise_std, released.report
+    return PrivateConfusionMatrix(*found, **counting.named)
 
 
 # A bin is shown where it has more records than so many standard deviations of its noise.
@@ -293,6 +315,10 @@ class PrivateCalibrationCurve:
         Intervals for the share in the population, for each bin separately.
     report : skdp.accountant.PrivacyReport
         The guarantee.
+    average_over : str, default="rows"
+        What counts alike: "rows", or "groups", of each of which one row was counted.
+    rows_per_group : int, default=None
+        Of rows of groups, how many of a group were counted at most. With None all were.
 
     Raises
     ------
@@ -316,6 +342,8 @@ class PrivateCalibrationCurve:
     low: np.ndarray
     high: np.ndarray
     report: PrivacyReport
+    average_over: str = "rows"
+    rows_per_group: int | None = None
 
     def __post_init__(self):
         _check_lengths(self.prob_true, self.prob_pred, self.low, self.high)
@@ -352,6 +380,8 @@ def private_calibration_curve(
     adjacency="zero_out",
     mechanism="auto",
     groups=None,
+    average_over="rows",
+    rows_per_group="auto",
     n_bins=10,
     level=0.95,
     random_state=None,
@@ -366,6 +396,7 @@ def private_calibration_curve(
     estimator : estimator
         A fitted classifier of two classes that predicts each row by itself, with `predict_proba`.
     {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
+    {average_over, rows_per_group:score}
     n_bins : int, default=10
         Bins of equal width of the probability of the second class.
     level : float, default=0.95
@@ -392,20 +423,24 @@ def private_calibration_curve(
     True
     """
     spent, design = (epsilon, delta, adjacency, mechanism), {"n_bins": n_bins, "level": level}
+    design |= {} if groups is None else {"average_over": average_over}
     budget = score_budget("private_calibration_curve", spent, design, groups, ledger)
+    counting = Counting.of(budget, groups, average_over, rows_per_group)
     classes, codes = scorings.read_labels(estimator, X, y)
     scorings.two_classes(classes, "a calibration curve")
     predicted = clip_scores(scorings.probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)
     axes = [Axis(codes, 2), Axis(n_bins * predicted, n_bins)]
-    (released,) = count_records([axes], budget, groups, random_state)
+    (released,) = count_records([axes], counting, random_state)
     negative, positive = released.counts.astype(np.float64)
     totals, noise = negative + positive, released.noise_std
     seen = totals > max(_SEEN * np.sqrt(2.0) * noise, 0.5)
     share = np.clip(positive[seen] / totals[seen], 0.0, 1.0)
     # The noise of both counts, where the share is p, is that of (1 - p) and p times them.
     variances = ((1.0 - share) ** 2 + share**2) * (noise / totals[seen]) ** 2
-    bins = zip(share, totals[seen], variances, strict=True)
+    # Rows of a group may be all alike.
+    bins = zip(share, totals[seen] / released.rows_per_group, variances, strict=True)
     ends = [statistics.proportion_interval(*values, level) for values in bins]
     low, high = np.array(ends).reshape(-1, 2).T
     middles = (np.arange(n_bins)[seen] + 0.5) / n_bins
-    return PrivateCalibrationCurve(share, middles, low, high, released.report)
+    found = share, middles, low, high, released.report
+    return PrivateCalibrationCurve(*found, **counting.named)

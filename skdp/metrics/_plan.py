@@ -4,9 +4,14 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from skdp._checks import check_count
 from skdp._plans._base import HISTOGRAM_KEY, Budget, GroupBudget, OfGroups, Plan
 from skdp._plans._release import Release
 from skdp.accountant._report import PART_OF_GROUP
+
+# Limits of the rows that are counted of a group, and how much of the root of the number of groups
+# is a quiet count's noise: the sampling error of a share is .4 of that root or less.
+_LEAST_ROWS, _MOST_ROWS, _QUIET_ROWS = 2, 16, 0.2
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class ScoreBudget(Budget):
 
 @dataclass(frozen=True)
 class GroupScoreBudget(OfGroups, ScoreBudget):
-    """What may be spent on scores of groups, of each of which one row is seen."""
+    """What may be spent on scores of groups, of each of which one row or a few are counted."""
 
     assumed_public: ClassVar = (
         *ScoreBudget.assumed_public[:2],
@@ -45,9 +50,14 @@ class GroupScoreBudget(OfGroups, ScoreBudget):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HistogramPlan(Plan):
-    """The release of a histogram's counts, once or several times alike, and its guarantee."""
+    """The release of a histogram's counts, once or several times alike, and its guarantee.
+
+    Of a record as many rows are counted as `rows_per_group` at most.
+    """
 
     counts: Release
+    rows_per_group: float = 1
+    average_over: str = "rows"
 
     # Scores of the records that a fit of the same seed had must not have its noise.
     stream_key: ClassVar = (HISTOGRAM_KEY,)
@@ -64,33 +74,84 @@ class HistogramPlan(Plan):
 
     @property
     def clipping(self):
-        """What a record moves its count by, or where it is known what a pair moves theirs by."""
+        """What a record moves counts by, or where it is known what a pair moves theirs by."""
         return self.mechanism.contribution_bound
 
+    @property
+    def notes(self):
+        """What is counted of groups."""
+        if not self.budget.of_groups:
+            return ()
+        return (f"counted: {describe_counted(self.average_over, self.rows_per_group)}",)
 
-def plan_histogram(budget, *, n_rows, n_cells, n_steps=1):
-    """Plan releases of counts, which spend a budget together; a record is in one cell of each.
 
-    A null record is in no cell: it moves one count by one. One record that replaces another moves
-    two counts by one, or none: an L1 distance of 2, which the accountant makes of 1 by itself, and
-    an L2 distance of sqrt(2), which is a bound of a pair and never doubled.
+def describe_counted(average_over, rows_per_group):
+    """Return in words which rows of groups are counted."""
+    if average_over == "groups":
+        return "groups, one row of each, drawn at random"
+    if rows_per_group is None or math.isinf(rows_per_group):
+        return "rows, all of each group"
+    return f"rows, at most {rows_per_group} of each group, drawn at random"
+
+
+def check_counted(by_group, average_over, rows_per_group):
+    """Refuse to be told how the rows of groups are counted where there are no groups to count."""
+    if average_over == "groups" and not by_group:
+        raise ValueError(
+            "average_over='groups' needs groups=..., the group of each row: without it each row is "
+            "a record, and counts once."
+        )
+    if rows_per_group != "auto" and not (by_group and average_over == "rows"):
+        raise ValueError(
+            "rows_per_group is for average_over='rows' and a call with groups=...: otherwise one "
+            "row of each record counts."
+        )
+
+
+def resolve_rows_counted(average_over, rows_per_group, budget, n_groups, noise_std):
+    """Return how many rows of a group are counted at most, from public numbers.
+
+    `noise_std` is that of counts of one row a group. Noise grows with the number, and rows beyond
+    it are lost to the score. "auto" takes as many as leave noise at half of the sampling error of a
+    share, within the limits that fits have. Without privacy all rows are counted.
     """
-    counts = _choose_release(budget, n_rows, n_cells, n_steps)
-    return HistogramPlan(budget=budget, n_rows=n_rows, counts=counts)
+    if average_over == "groups":
+        return 1
+    if not budget.is_private:
+        return math.inf
+    if rows_per_group != "auto":
+        return check_count(rows_per_group, "rows_per_group")
+    quiet = _QUIET_ROWS * math.sqrt(n_groups) / max(noise_std, 1e-300)
+    return int(min(max(quiet, _LEAST_ROWS), _MOST_ROWS))
 
 
-def count_noise(budget, n_steps=1):
+def plan_histogram(budget, *, n_rows, n_cells, n_steps=1, average_over="rows", rows_per_group=1):
+    """Plan releases of counts, which spend a budget together.
+
+    A row is in one cell of each. A null record is in no cell: another moves counts by as many as
+    are counted of its rows, k at most, which may all be in one cell. One record that replaces
+    another moves counts by the difference of two such vectors without a negative entry: an L1
+    distance of 2 k, which the accountant makes of k by itself, and an L2 distance of sqrt(2) k,
+    which is a bound of a pair and never doubled.
+    """
+    counts = _choose_release(budget, n_rows, n_cells, n_steps, rows_per_group)
+    counted = {"average_over": average_over, "rows_per_group": rows_per_group}
+    return HistogramPlan(budget=budget, n_rows=n_rows, counts=counts, **counted)
+
+
+def count_noise(budget, n_steps=1, rows_per_group=1):
     """Return the standard deviation that each count's noise will have, whatever the cells are."""
-    return _choose_release(budget, 1, 1, n_steps).mechanism.noise_std
+    return _choose_release(budget, 1, 1, n_steps, rows_per_group).mechanism.noise_std
 
 
-def gaussian_counts(budget, n_rows, n_cells, n_steps=1):
+def gaussian_counts(budget, n_rows, n_cells, n_steps=1, rows_per_group=1):
     """Return releases of counts with Gaussian noise."""
     sizes = {"n_records": n_rows, "size": n_cells, "n_steps": n_steps}
-    return budget.release(bound=1.0, pair_bound=math.sqrt(2.0), **sizes)
+    bound = float(rows_per_group) if budget.is_private else 1.0
+    return budget.release(bound=bound, pair_bound=math.sqrt(2.0) * bound, **sizes)
 
 
-def _choose_release(budget, n_rows, n_cells, n_steps):
+def _choose_release(budget, n_rows, n_cells, n_steps, rows_per_group):
     """Return the noise that was asked for, or that of the smaller variance.
 
     That is the discrete Laplace mechanism's unless delta is so large that nobody should take it:
@@ -103,7 +164,8 @@ def _choose_release(budget, n_rows, n_cells, n_steps):
     if is_pure or not budget.is_private:
         how = {"size": n_cells, "n_records": n_rows, "design": {"n_steps": n_steps}}
         noise = budget.calibrate_pure(n_steps)
-        made.append(Release(bound=1.0, noise_multiplier=noise, noise="counts", **how))
+        bound = float(rows_per_group) if budget.is_private else 1.0
+        made.append(Release(bound=bound, noise_multiplier=noise, noise="counts", **how))
     if budget.mechanism == "gaussian" or (budget.mechanism == "auto" and budget.delta > 0.0):
-        made.append(gaussian_counts(budget, n_rows, n_cells, n_steps))
+        made.append(gaussian_counts(budget, n_rows, n_cells, n_steps, rows_per_group))
     return min(made, key=lambda release: release.mechanism.noise_std)

@@ -1,7 +1,8 @@
 """What a call may spend on scores, and the noisy counts that it gets."""
 
 import math
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -10,18 +11,31 @@ import numpy as np
 from skdp._bounds import counted_rows
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._groups import encode_groups
-from skdp._sklearn import Interval, StrOptions
+from skdp._sklearn import Interval, StrOptions, quietly
 from skdp.accountant import PrivacyReport
 from skdp.ledger._account import resolve_account
-from skdp.metrics._plan import GroupScoreBudget, ScoreBudget, plan_histogram
+from skdp.metrics._plan import (
+    GroupScoreBudget,
+    ScoreBudget,
+    check_counted,
+    count_noise,
+    plan_histogram,
+    resolve_rows_counted,
+)
 from skdp.metrics._solver import release_histogram
 from skdp.metrics._statistics import Shares
 
+# Of rows of groups, which are counted.
+COUNTED = {
+    "average_over": [StrOptions({"rows", "groups"})],
+    "rows_per_group": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+}
 CONSTRAINTS = BUDGET_CONSTRAINTS | {
     "delta": [Interval(Real, 0, 1, closed="left")],
     "mechanism": [StrOptions({"auto", "laplace", "gaussian"})],
     "level": [Interval(Real, 0, 1, closed="neither")],
     "groups": ["array-like", None],
+    **COUNTED,
 }
 BINS = [Interval(Integral, 2, 4096, closed="both"), StrOptions({"auto"})]
 
@@ -30,14 +44,70 @@ class Released(NamedTuple):
     """Noisy counts of the cells of a grid, the noise of each, and the report of the call."""
 
     counts: np.ndarray
-    n_rows: int
+    n_records: int
     noise_std: float
     report: PrivacyReport
+    # Of a record, how many rows are counted at most.
+    rows_per_group: int = 1
 
     @property
     def shares(self):
-        """Shares of the records in each cell."""
-        return Shares.of(self.counts, self.n_rows, self.noise_std)
+        """Shares of the counted rows in each cell."""
+        counted = self.counts, self.n_records, self.noise_std
+        if self.rows_per_group == 1:
+            return Shares.of(*counted)
+        return Shares.of_groups(*counted, self.rows_per_group)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What a call counts of its records, and what it may spend on that.
+
+    Attributes
+    ----------
+    budget : ScoreBudget
+    n_releases : int
+        Of the call, which are alike.
+    groups : array-like or None
+        The group of each row, as it was given.
+    average_over : {"rows", "groups"}
+    rows_per_group : float
+        Of a record, how many rows are counted at most; 1 without groups.
+    """
+
+    budget: ScoreBudget
+    n_releases: int
+    groups: object
+    average_over: str
+    rows_per_group: float
+
+    @classmethod
+    def of(cls, budget, groups, average_over, rows_per_group, n_releases=1):
+        """Return how a call counts that was told so; the number of groups is public."""
+        check_counted(groups is not None, average_over, rows_per_group)
+        if groups is None:
+            return cls(budget, n_releases, None, average_over, 1)
+        n_groups = encode_groups(groups, quietly(len, groups))[1]
+        asked = average_over, rows_per_group, budget, n_groups, count_noise(budget, n_releases)
+        return cls(budget, n_releases, groups, average_over, resolve_rows_counted(*asked))
+
+    @cached_property
+    def noise_std(self):
+        """The standard deviation that each count's noise will have, whatever the cells are."""
+        return count_noise(self.budget, self.n_releases, self.rows_per_group)
+
+    @cached_property
+    def n_records(self):
+        """A function that gives the number of records, a public one, from that of rows."""
+        return cache(lambda n_rows: encode_groups(self.groups, n_rows)[1])
+
+    @property
+    def named(self):
+        """How results name what they count: fields of theirs."""
+        if self.groups is None or self.average_over == "groups":
+            return {"average_over": self.average_over}
+        most = None if math.isinf(self.rows_per_group) else self.rows_per_group
+        return {"average_over": "rows", "rows_per_group": most}
 
 
 def score_budget(function, spent, design, groups, ledger):
@@ -48,26 +118,32 @@ def score_budget(function, spent, design, groups, ledger):
     return make_budget(**named, account=account)
 
 
-def records_of(groups):
-    """Return a function that gives the number of records, a public one, from that of rows."""
-    return cache(lambda n_rows: encode_groups(groups, n_rows)[1])
-
-
-def count_records(grids, budget, groups, random_state, n_releases=1):
+def count_records(grids, counting, random_state):
     """Return noisy counts of the records on each of as many public grids as were asked for.
 
-    The grids are lists of `Axis`, and each has any of the records once.
+    The grids are lists of `Axis`, and each has any of the counted rows once.
     """
     n_rows = grids[0][0].position.size
-    codes, n_records = encode_groups(groups, n_rows)
+    codes, n_records = encode_groups(counting.groups, n_rows)
     sizes = [math.prod(axis.size for axis in axes) for axes in grids]
-    plan = plan_histogram(budget, n_rows=n_records, n_cells=max(sizes), n_steps=n_releases)
+    plan = plan_histogram(
+        counting.budget,
+        n_rows=n_records,
+        n_cells=max(sizes),
+        n_steps=counting.n_releases,
+        average_over=counting.average_over,
+        rows_per_group=counting.rows_per_group,
+    )
     stream = plan.start(random_state)
     coins, noise = stream.spawn(2)
-    rows = counted_rows(grids[0][0].position, codes, coins)
+    rows = counted_rows(grids[0][0].position, codes, coins, plan.rows_per_group)
     report = plan.report(reproducible=stream.reproducible)
+    # Where there is no noise, all rows of a group are counted: those of the largest bound it.
+    most = plan.rows_per_group
+    if math.isinf(most):
+        most = int(np.bincount(codes).max())
     released = []
     for _, axes in zip(range(plan.counts.event.n_steps), grids, strict=True):
         counts = release_histogram(axes, plan.mechanism, coins, noise, rows)
-        released.append(Released(counts, n_records, plan.mechanism.noise_std, report))
+        released.append(Released(counts, n_records, plan.mechanism.noise_std, report, most))
     return released

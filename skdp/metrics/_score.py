@@ -9,8 +9,8 @@ import numpy as np
 from skdp._docs import shared_docs
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
-from skdp.metrics._plan import count_noise
-from skdp.metrics._release import BINS, CONSTRAINTS, count_records, records_of, score_budget
+from skdp.metrics._plan import GroupScoreBudget, describe_counted
+from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
 from skdp.metrics._scorings import SCORES, check_kind, is_of_labels, n_releases, reader_of_labels
 
 
@@ -31,6 +31,10 @@ class PrivateScore:
         Approximate share of such intervals that cover the value of the population.
     scoring : str, default="score"
         Name of the score.
+    average_over : str, default="rows"
+        What counts alike: "rows", or "groups", of each of which one row was counted.
+    rows_per_group : int, default=None
+        Of rows of groups, how many of a group were counted at most. With None all were.
 
     Raises
     ------
@@ -57,6 +61,8 @@ class PrivateScore:
     report: PrivacyReport
     level: float = 0.95
     scoring: str = "score"
+    average_over: str = "rows"
+    rows_per_group: int | None = None
 
     def __post_init__(self):
         for name in ("value", "low", "high"):
@@ -72,7 +78,10 @@ class PrivateScore:
         digits = 3 if not 0.0 < width < 0.01 else 4
         ends = f"{self.low:.{digits}f} to {self.high:.{digits}f}"
         interval = f"({100 * self.level:g} % interval {ends})"
-        return f"{self.scoring} {self.value:.{digits}f} {interval}, {self.report!r}"
+        of_groups = ""
+        if self.report.unit == GroupScoreBudget.unit:
+            of_groups = f" over {describe_counted(self.average_over, self.rows_per_group)}"
+        return f"{self.scoring} {self.value:.{digits}f} {interval}{of_groups}, {self.report!r}"
 
 
 _SCORING = {
@@ -94,6 +103,8 @@ def private_score(
     adjacency="zero_out",
     mechanism="auto",
     groups=None,
+    average_over="rows",
+    rows_per_group="auto",
     bins="auto",
     target_bounds=None,
     level=0.95,
@@ -140,7 +151,16 @@ def private_score(
     groups : array-like of shape (n_samples,), default=None
         The person, household, ... of each row, as hashable ids: the guarantee is then for one
         group, including its rows that aren't here, and composes with that of a fit with `groups`.
-        One of several rows of a person counts, drawn at random. With None each row is a record.
+        With None each row is a record.
+    average_over : {"rows", "groups"}, default="rows"
+        What the score is a mean over. "rows" is what a fit with `groups` optimises: people with
+        many rows count more, up to `rows_per_group`. With "groups" each person counts once, by one
+        of their rows, drawn at random; it needs `groups`.
+    rows_per_group : int or "auto", default="auto"
+        For "rows" with `groups`: so many rows of a person are counted at most, drawn at random, and
+        the noise grows with the number. A person with more counts less than by all of their rows,
+        which biases the score towards those with few. "auto" is 2 to 16, larger with less noise,
+        and follows from public numbers.
     bins : int or "auto", default="auto"
         Bins of the score for "roc_auc", nodes of the loss for means of losses; "auto" follows from
         public numbers.
@@ -207,16 +227,17 @@ def private_score(
     n_grids = n_releases(names, getattr(estimator, "classes_", None))
     spent = epsilon, delta, adjacency, mechanism
     design = {"scoring": ", ".join(names), "bins": bins, "level": level}
+    design |= {} if groups is None else {"average_over": average_over}
     budget = score_budget("private_score", spent, design, groups, ledger)
-    noise_std = count_noise(budget, n_grids)
-    options = {"bins": bins, "target_bounds": target_bounds, "noise_std": noise_std}
-    options["n_records"] = records_of(groups)
+    counting = Counting.of(budget, groups, average_over, rows_per_group, n_grids)
+    options = {"bins": bins, "target_bounds": target_bounds, "noise_std": counting.noise_std}
+    options["n_records"] = counting.n_records
     options["labels"] = reader_of_labels(names, estimator, X, y)
     asked = {name: SCORES[name].axes(estimator, X, y, options) for name in names}
     # Scores of labels share a grid.
     keys = {name: "labels" if is_of_labels(name) else name for name in names}
     grids = {keys[name]: axes for name, (_, *axes) in asked.items()}
-    released = count_records([*chain(*grids.values())], budget, groups, random_state, n_grids)
+    released = count_records([*chain(*grids.values())], counting, random_state)
     left, report = iter(released), released[0].report
     shares = {key: [one.shares for one in islice(left, len(axes))] for key, axes in grids.items()}
     found = {}
@@ -224,7 +245,7 @@ def private_score(
         # Of bounds near the ends of double precision squares overflow.
         with np.errstate(all="ignore"):
             value = statistic(*shares[keys[name]], level=level)
-        found[name] = PrivateScore(*value, report, level, name)
+        found[name] = PrivateScore(*value, report, level, name, **counting.named)
     return found[scoring] if isinstance(scoring, str) else found
 
 

@@ -24,14 +24,18 @@ class Shares(NamedTuple):
     ----------
     values : ndarray
         Unbiased, and so negative at times.
-    n_rows : int
+    n_rows : float
+        How many rows were counted.
     noise_variance : float
         Of a share, before the shares were made to add up to 1.
+    rows_per_group : int
+        How many of them may be of one record; where it is more than 1, `n_rows` is an estimate.
     """
 
     values: np.ndarray
-    n_rows: int
+    n_rows: float
     noise_variance: float
+    rows_per_group: int = 1
 
     @classmethod
     def of(cls, counts, n_rows, noise_std):
@@ -42,18 +46,38 @@ class Shares(NamedTuple):
         missing = (n_rows - counts.sum()) / counts.size
         return cls((counts + missing) / n_rows, n_rows, (noise_std / n_rows) ** 2)
 
+    @classmethod
+    def of_groups(cls, counts, n_groups, noise_std, rows_per_group):
+        """Return shares of rows of groups, whose number is private and follows from the counts.
+
+        Of each group one row is counted at least, and `rows_per_group` at most.
+        """
+        n_rows = float(np.clip(counts.sum(), n_groups, rows_per_group * n_groups))
+        return cls.of(counts, n_rows, noise_std)._replace(rows_per_group=rows_per_group)
+
+    @property
+    def n_independent(self):
+        """How many independent rows tell at least as much: those of a record may be all alike."""
+        return self.n_rows / self.rows_per_group
+
     def variance(self, gradient):
         """Return the variance of a sum of shares times `gradient`, of sample and noise."""
         return self.of_sample(gradient) + self.of_noise(gradient)
 
     def of_sample(self, gradient):
-        """Return the part of the variance that the sample has."""
+        """Return the part of the variance that the sample has, at most."""
         mean = (self.values * gradient).sum()
-        return max((self.values * gradient**2).sum() - mean**2, 0.0) / self.n_rows
+        return max((self.values * gradient**2).sum() - mean**2, 0.0) / self.n_independent
 
     def of_noise(self, gradient):
-        """Return the part of the variance that the noise has."""
-        return self.noise_variance * ((gradient - gradient.mean()) ** 2).sum()
+        """Return the part of the variance that the noise has.
+
+        The noise of a known sum is spread over all cells; shares of an estimated sum have its own.
+        """
+        if self.rows_per_group == 1:
+            return self.noise_variance * ((gradient - gradient.mean()) ** 2).sum()
+        mean = (self.values * gradient).sum()
+        return self.noise_variance * ((gradient - mean) ** 2).sum()
 
     def of_classes(self):
         """Return the shares of the rows' classes, to divide by: of one record at least."""
@@ -91,7 +115,7 @@ def accuracy(shares, *, is_right, level):
     # Of each cell, the noise of all of which is in the sum.
     is_right = np.broadcast_to(is_right, shares.values.shape)
     right = (shares.values * is_right).sum()
-    ends = proportion_interval(right, shares.n_rows, shares.of_noise(is_right), level)
+    ends = proportion_interval(right, shares.n_independent, shares.of_noise(is_right), level)
     return float(np.clip(right, 0.0, 1.0)), *ends
 
 

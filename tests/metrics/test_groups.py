@@ -37,20 +37,18 @@ def test_with_groups_a_score_protects_a_group(score, rng):
 def test_groups_change_no_count(score, rng):
     X, y = binary_records(rng, 300)
     plain, grouped = (
-        score(Knows(), X, y, epsilon=0.5, groups=groups, random_state=0)
-        for groups in (None, np.arange(300))
+        score(Knows(), X, y, epsilon=0.5, random_state=0, **given)
+        for given in ({}, {"groups": np.arange(300), "average_over": "groups"})
     )
-    kept = [name for name in vars(plain) if name not in ("report", "roc_auc")]
+    kept = [name for name in vars(plain) if name not in ("report", "roc_auc", "average_over")]
     for name in kept:
         assert np.array_equal(getattr(plain, name), getattr(grouped, name))
 
 
-def cells(X, y, groups, random_state=0):
+def cells(X, y, groups, random_state=0, average_over="groups", **counted):
     """The noise of so large an epsilon is far below 1."""
-    found = private_confusion_matrix(
-        Knows(), X, y, epsilon=1e3, groups=groups, random_state=random_state
-    )
-    return np.rint(found.matrix)
+    counted |= {"groups": groups, "average_over": average_over, "random_state": random_state}
+    return np.rint(private_confusion_matrix(Knows(), X, y, epsilon=1e3, **counted).matrix)
 
 
 def test_of_several_rows_of_a_person_one_counts(rng):
