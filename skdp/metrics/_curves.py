@@ -1,6 +1,7 @@
 """Private curves and tables of a classifier."""
 
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral
 
 import numpy as np
@@ -15,9 +16,13 @@ from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics import _scorings as scorings
 from skdp.metrics import _statistics as statistics
+from skdp.metrics._plan import caption_of
 from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
 from skdp.metrics._score import PrivateScore
 from skdp.metrics._solver import Axis
+
+# scikit-learn 1.6 has another name for it.
+_ROC_NAME = "name" if "name" in signature(RocCurveDisplay).parameters else "estimator_name"
 
 
 def _check_lengths(*arrays):
@@ -89,7 +94,8 @@ class PrivateRocCurve:
         TypeError
             If the area isn't a number.
         """
-        return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=float(self.roc_auc))
+        name = {_ROC_NAME: caption_of(self)}
+        return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=float(self.roc_auc), **name)
 
 
 @shared_docs
@@ -362,7 +368,8 @@ class PrivateCalibrationCurve:
         TypeError
             If a field isn't an array.
         """
-        return CalibrationDisplay(self.prob_true, self.prob_pred, self.prob_pred)
+        curve = self.prob_true, self.prob_pred, self.prob_pred
+        return CalibrationDisplay(*curve, estimator_name=caption_of(self))
 
 
 _N_BINS = {"n_bins": [Interval(Integral, 1, 1000, closed="both")]}

@@ -94,6 +94,13 @@ def describe_counted(average_over, rows_per_group):
     return f"rows, at most {rows_per_group} of each group, drawn at random"
 
 
+def caption_of(result):
+    """Return in words what a result counts of groups, or None if it knows of none."""
+    if result.report.unit != OfGroups.unit:
+        return None
+    return describe_counted(result.average_over, result.rows_per_group)
+
+
 def check_counted(by_group, average_over, rows_per_group):
     """Refuse to be told how the rows of groups are counted where there are no groups to count."""
     if average_over == "groups" and not by_group:

@@ -9,7 +9,7 @@ import numpy as np
 from skdp._docs import shared_docs
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
-from skdp.metrics._plan import GroupScoreBudget, describe_counted
+from skdp.metrics._plan import caption_of
 from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
 from skdp.metrics._scorings import SCORES, check_kind, is_of_labels, n_releases, reader_of_labels
 
@@ -78,10 +78,9 @@ class PrivateScore:
         digits = 3 if not 0.0 < width < 0.01 else 4
         ends = f"{self.low:.{digits}f} to {self.high:.{digits}f}"
         interval = f"({100 * self.level:g} % interval {ends})"
-        of_groups = ""
-        if self.report.unit == GroupScoreBudget.unit:
-            of_groups = f" over {describe_counted(self.average_over, self.rows_per_group)}"
-        return f"{self.scoring} {self.value:.{digits}f} {interval}{of_groups}, {self.report!r}"
+        counted = caption_of(self)
+        over = "" if counted is None else f" over {counted}"
+        return f"{self.scoring} {self.value:.{digits}f} {interval}{over}, {self.report!r}"
 
 
 _SCORING = {

@@ -1,10 +1,14 @@
-"""Scores of one row of each person."""
+"""Scores of rows of people: of at most some of each, or of one."""
+
+import math
 
 import numpy as np
 import pytest
 
-from skdp._mechanisms import DiscreteLaplaceMechanism
+from skdp._bounds import null_records
+from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
 from skdp.accountant import compose
+from skdp.audit._result import epsilon_from_rates
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
 from skdp.metrics import (
@@ -13,7 +17,11 @@ from skdp.metrics import (
     private_roc_curve,
     private_score,
 )
+from skdp.metrics._plan import ScoreBudget, resolve_rows_counted
+from skdp.metrics._statistics import Shares
+from tests._loops import for_each
 from tests.metrics._models import Knows, binary_records, calls
+from tests.metrics.test_replay import outcome, record
 
 SCORES = (private_score, private_roc_curve, private_calibration_curve, private_confusion_matrix)
 
@@ -112,3 +120,202 @@ def test_a_score_adds_up_with_a_fit_for_groups(rng, tmp_path):
 def test_bad_groups_are_refused(groups, message, rng):
     with pytest.raises(ValueError, match=message):
         report_of(private_score, rng, groups=groups)
+
+
+# Rows of the person who is last: many in one cell, many everywhere, and one.
+PERSONS = {
+    "alike": np.full(40, 3.0),
+    "apart": np.linspace(-5.0, 5.0, 41),
+    "one": np.zeros(1),
+    "odd": np.array([np.nan, np.inf, -np.inf, 1e308] * 4),
+}
+
+
+def of_people(last):
+    """Return rows, labels and ids of 60 people, and of one whose rows are given."""
+    X, _ = binary_records(np.random.default_rng(0), 120)
+    ids = np.append(np.arange(120) // 2, np.full(len(last), 60))
+    X = np.append(np.clip(X[:, 0], 0.2, 1.9), last)[:, np.newaxis]
+    return X, np.append(np.arange(120) % 2, np.arange(len(last)) // 30 % 2), ids
+
+
+@pytest.mark.parametrize("name", calls())
+def test_a_person_moves_counts_by_as_much_as_is_counted_of_their_rows(name):
+    """And given the counts, results are those of anybody with any number of rows."""
+    most, results = 5, []
+    script, moves = None, []
+    for last in PERSONS.values():
+        X, y, ids = of_people(last)
+        call = calls(epsilon=1.0, groups=ids, rows_per_group=most)[name]
+        here = record(call, X, y, script=script)
+        gone = record(call, X, y, script=script, null=np.flatnonzero(ids == 60))
+        script = here.released if script is None else script
+        for counts, others in zip(here.counts, gone.counts, strict=True):
+            assert others.sum() == 120
+            assert (counts - others).min() >= 0
+            assert (counts - others).sum() == min(most, len(last))
+            moves.append((counts - others).ravel())
+        results.append(outcome(record(call, X, y, script=script).result))
+        bound = here.mechanisms[0].contribution_bound
+        assert bound == most
+    assert max(np.linalg.norm(one - two) for one in moves for two in moves) <= math.sqrt(2.0) * most
+    assert all(result == results[0] for result in results)
+
+
+@for_each("adjacency", ["zero_out", "replace_one"])
+@for_each("mechanism", ["laplace", "gaussian"])
+@for_each("name", ["roc_auc", "curve", "confusion", "accuracy"])
+def test_noise_serves_so_many_rows(adjacency, mechanism, name):
+    X, y, ids = of_people(PERSONS["alike"])
+    spent = {"epsilon": 0.4, "delta": 1e-4, "adjacency": adjacency, "mechanism": mechanism}
+    if mechanism == "laplace":
+        spent["delta"] = 0.0
+    one, many = (record(calls(**spent, groups=ids, rows_per_group=k)[name], X, y) for k in (1, 7))
+    kind = DiscreteLaplaceMechanism if mechanism == "laplace" else GaussianMechanism
+    (quiet,), (loud,) = one.mechanisms, many.mechanisms
+    assert isinstance(loud, kind)
+    assert loud.noise_std == pytest.approx(7.0 * quiet.noise_std, rel=0.02)
+    distance = 2.0 if adjacency == "replace_one" else 1.0
+    if mechanism == "laplace":
+        # By the triangle inequality a probability changes by a factor of exp(L1 / scale).
+        assert loud._parts * 2.0**-20 >= 7 * distance / 0.4
+    else:
+        apart = 7.0 * (math.sqrt(2.0) if adjacency == "replace_one" else 1.0)
+        budget = ScoreBudget(0.4, 1e-4, adjacency)
+        assert loud.noise_std >= apart * budget.calibrate(pairwise=True) * (1.0 - 1e-9)
+    assert one.result.report.epsilon == many.result.report.epsilon == pytest.approx(0.4)
+    assert one.result.report.event == many.result.report.event
+
+
+def audited(rows_per_group, n_runs=600):
+    """Lower bound on epsilon, wrong once in 1e7, of a person whose 40 rows are in one cell."""
+    X, y, ids = of_people(PERSONS["alike"])
+    y[ids == 60] = 1
+    counted = {"groups": ids, "rows_per_group": rows_per_group}
+    rates = []
+    for null in ([], np.flatnonzero(ids == 60)):
+        with null_records(null):
+            found = [
+                private_confusion_matrix(Knows(), X, y, epsilon=1.5, **counted).matrix[1, 1]
+                for _ in range(n_runs)
+            ]
+            rates.append(sum(one >= 60 + rows_per_group for one in found))
+    error = {"delta": 0.0, "error": 1e-7}
+    return float(epsilon_from_rates(rates[0], n_runs, rates[1], n_runs, **error))
+
+
+@pytest.mark.long
+def test_an_attack_by_a_person_of_many_rows_stays_within_the_claim():
+    assert 0.6 < audited(4) <= 1.5
+
+
+@pytest.mark.long
+def test_the_attack_sees_noise_that_is_for_one_row(monkeypatch):
+    kept = DiscreteLaplaceMechanism._parts.fget
+    monkeypatch.setattr(DiscreteLaplaceMechanism, "_parts", property(lambda self: kept(self) // 4))
+    assert audited(4) > 1.5
+
+
+def readmitted(n_people=4000, seed=0):
+    """Return log-odds of risk that is right by row, labels and ids; those who come often have more.
+
+    Their risk follows from how often they come, as that of stays in a hospital does.
+    """
+    rng = np.random.default_rng(seed)
+    sizes = np.where(rng.random(n_people) < 0.2, 4, 1)
+    ids = np.repeat(np.arange(n_people), sizes)
+    risk = np.where(sizes[ids] > 1, 0.25, 0.05)
+    return (
+        np.log(risk / (1.0 - risk))[:, np.newaxis],
+        (rng.random(len(ids)) < risk).astype(int),
+        ids,
+    )
+
+
+def test_rows_have_the_rate_of_rows_and_groups_that_of_groups():
+    """The rate is 15 % of rows and 9 % of people."""
+    X, y, ids = readmitted()
+    first = np.unique(ids, return_index=True)[1]
+    by_row, by_person = 1.0 - y.mean(), 1.0 - np.mean(y[first])
+    assert by_person - by_row > 0.04
+    rows, groups = (
+        private_score(Knows(), X, y, epsilon=2.0, groups=ids, average_over=name)
+        for name in ("rows", "groups")
+    )
+    # The noise of a share is 16 * .7 / 6400 at most, and no interval misses in 1e-7 of the suites.
+    assert abs(rows.value - by_row) < 0.02
+    assert abs(groups.value - by_person) < 0.025
+    assert rows.low < by_row < rows.high
+
+
+def test_results_name_what_they_count(rng):
+    X, y, ids = readmitted(400)
+    spent = {"epsilon": 1.0, "groups": ids, "random_state": 0}
+    for call in SCORES:
+        found = call(Knows(), X, y, **spent, rows_per_group=3)
+        assert (found.average_over, found.rows_per_group) == ("rows", 3)
+        assert any("rows, at most 3 of each group" in line for line in found.report.notes)
+        assert "at most 3 of each group" in str(found.report.to_text())
+        found = call(Knows(), X, y, **spent, average_over="groups")
+        assert (found.average_over, found.rows_per_group) == ("groups", None)
+        assert any("one row of each" in line for line in found.report.notes)
+        assert not call(Knows(), X, y, epsilon=1.0).report.notes
+    assert " over rows, at most 2 of each group" in repr(private_score(Knows(), X, y, **spent))
+    over_groups = private_score(Knows(), X, y, **spent, average_over="groups")
+    assert " over groups, one row of each" in repr(over_groups)
+    assert " over " not in repr(private_score(Knows(), X, y, epsilon=1.0))
+    for call in (private_roc_curve, private_calibration_curve):
+        pytest.importorskip("matplotlib")
+        drawn = call(Knows(), X, y, **spent).display().plot()
+        assert "rows, at most 2 of each group" in drawn.line_.get_label()
+        assert "group" not in call(Knows(), X, y, epsilon=1.0).display().plot().line_.get_label()
+
+
+def test_without_noise_all_rows_are_counted():
+    X, y, ids = readmitted(300)
+    found = private_score(Knows(), X, y, epsilon=math.inf, groups=ids, rows_per_group=2)
+    assert found.value == pytest.approx(1.0 - y.mean())
+    assert "all of each group" in repr(found)
+
+
+@pytest.mark.parametrize("call", SCORES)
+def test_what_is_counted_of_no_groups_is_refused(call, rng):
+    X, y = binary_records(rng, 300)
+    with pytest.raises(ValueError, match="average_over='groups' needs groups"):
+        call(Knows(), X, y, epsilon=1.0, average_over="groups")
+    for counted in ({}, {"groups": np.arange(300), "average_over": "groups"}):
+        with pytest.raises(ValueError, match="rows_per_group is for"):
+            call(Knows(), X, y, epsilon=1.0, rows_per_group=3, **counted)
+
+
+def test_how_many_rows_are_counted_follows_from_public_numbers():
+    budget = ScoreBudget(1.0, 0.0, "zero_out")
+    found = [resolve_rows_counted("rows", "auto", budget, n, 1.4) for n in (10, 10**3, 10**7)]
+    assert found == [2, 4, 16]
+    assert resolve_rows_counted("rows", "auto", budget, 10**4, 100.0) == 2
+    assert resolve_rows_counted("groups", "auto", budget, 10**4, 1.0) == 1
+
+
+def test_shares_of_an_unknown_sum_have_the_noise_of_a_ratio():
+    """By simulation; 10,000 runs are 7 standard errors off by 5 %."""
+    rng = np.random.default_rng(0)
+    truth, noise = np.array([[400.0, 100.0], [50.0, 250.0]]), 8.0
+    gradient = np.array([[0.0, 1.0], [0.5, 0.0]])
+    released = truth + noise * rng.standard_normal((10_000, 2, 2))
+    found = [(Shares.of_groups(one, 500, noise, 4).values * gradient).sum() for one in released]
+    expected = Shares.of_groups(truth, 500, noise, 4).of_noise(gradient)
+    assert np.var(found) == pytest.approx(expected, rel=0.1)
+    assert np.mean(found) == pytest.approx(125.0 / 800.0, abs=1e-3)
+
+
+def test_intervals_hold_where_rows_of_a_person_are_all_alike():
+    """Seeded. If rows counted as independent, they would hold in two thirds of the runs."""
+    rng, held = np.random.default_rng(0), 0
+    for seed in range(200):
+        ids = np.repeat(np.arange(500), 4)
+        wrong = rng.random(500)[ids] < 0.2
+        X, y = np.ones((2000, 1)), (~wrong).astype(int)
+        counted = {"groups": ids, "rows_per_group": 4, "random_state": seed}
+        found = private_score(Knows(), X, y, epsilon=3.0, **counted)
+        held += found.low < 0.8 < found.high
+    assert held >= 175
