@@ -438,6 +438,13 @@ method : {"auto", "repeat", "compose"}, default="auto"
     only the best trial. "compose" fits each candidate once, with a share of the budget, and chooses
     by a noisy maximum. It has no score to publish, and needs a `scoring` that is a mean over rows.
     "auto" is the method with less noise, by public numbers; the report states both.
+average_over : {"rows", "groups"}, default="rows"
+    With `groups`, what a score is a mean over. "rows" is what fits optimise: people with many rows
+    count more, up to `rows_per_group`. With "groups" each person counts once, by one of their rows,
+    drawn at random.
+rows_per_group : int or "auto", default="auto"
+    For "rows" with `groups`: so many rows of a person are scored on at most, drawn at random.
+    "auto" is 2 to 16, larger with less noise, and follows from public numbers.
 n_jobs : int, default=None
     Workers that share the trials, as in joblib. The result is the same to the last bit for
     every value.

@@ -39,6 +39,9 @@ _SLOPE_SPREAD, _OFFSET_SPREAD = 1.0, 0.5
 _LARGEST = 12.0
 # Starting points of the search: the surface may have a valley beside that of 0.
 _STARTS = ((0.0, 0.0), (-1.5, 0.0), (1.0, 0.0))
+# Noise of a count that may be this share of the number of groups costs less than what a smaller cap
+# on their rows hides: two numbers are learnt from all counts together.
+_QUIET_SHARE = 0.1
 # A cell of no records has no variance of its own.
 _LEAST_VARIANCE = 1e-3
 
@@ -224,7 +227,6 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         X, y = self._read(X, y)
         n_rows = y.size
         codes, n_records = encode_groups(groups, n_rows)
-        check_counted(codes is not None, self.average_over, self.rows_per_group)
         given = {} if codes is None else {"groups": codes}
         model = model_of(self.estimator)
         classes, targets = encode_labels(y, model.classes)
@@ -306,6 +308,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         self._check_estimator()
+        # Here, so that a search refuses it before it spends anything.
+        check_counted(by_group, self.average_over, self.rows_per_group)
         if by_group:
             require_groups(self.estimator, "estimator")
         budget = self._budget(n_rows, by_group)
@@ -315,7 +319,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         if budget.is_private:
             noise = budget.calibrate(pairwise=True) / math.sqrt(self.calibration_share)
         if by_group:
-            asked = self.average_over, self.rows_per_group, budget, n_rows, noise
+            asked = self.average_over, self.rows_per_group, budget, n_rows, noise, _QUIET_SHARE
             rows_per_group = resolve_rows_counted(*asked)
             noise *= rows_per_group if budget.is_private else 1.0
         sizes = {"n_rows": n_rows, "n_cells": 2 * _bins(n_rows, noise)}

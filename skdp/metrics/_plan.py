@@ -9,9 +9,9 @@ from skdp._plans._base import HISTOGRAM_KEY, Budget, GroupBudget, OfGroups, Plan
 from skdp._plans._release import Release
 from skdp.accountant._report import PART_OF_GROUP
 
-# Limits of the rows that are counted of a group, and how much of the root of the number of groups
-# is a quiet count's noise: the sampling error of a share is .4 of that root or less.
-_LEAST_ROWS, _MOST_ROWS, _QUIET_ROWS = 2, 16, 0.2
+# Limits of the rows that are counted of a group, which are those of fits, and the share of the
+# number of groups that noise may be: what a cap hides is mostly more than that.
+_LEAST_ROWS, _MOST_ROWS, _QUIET_SHARE = 2, 16, 0.02
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,14 @@ def check_counted(by_group, average_over, rows_per_group):
         )
 
 
-def resolve_rows_counted(average_over, rows_per_group, budget, n_groups, noise_std):
+def resolve_rows_counted(
+    average_over, rows_per_group, budget, n_groups, noise_std, quiet_share=_QUIET_SHARE
+):
     """Return how many rows of a group are counted at most, from public numbers.
 
     `noise_std` is that of counts of one row a group. Noise grows with the number, and rows beyond
-    it are lost to the score. "auto" takes as many as leave noise at half of the sampling error of a
-    share, within the limits that fits have. Without privacy all rows are counted.
+    it are lost to the score. "auto" takes as many as leave the noise of a count below a share of
+    the number of groups, within the limits that fits have. Without privacy all rows are counted.
     """
     if average_over == "groups":
         return 1
@@ -128,7 +130,7 @@ def resolve_rows_counted(average_over, rows_per_group, budget, n_groups, noise_s
         return math.inf
     if rows_per_group != "auto":
         return check_count(rows_per_group, "rows_per_group")
-    quiet = _QUIET_ROWS * math.sqrt(n_groups) / max(noise_std, 1e-300)
+    quiet = quiet_share * n_groups / max(noise_std, 1e-300)
     return int(min(max(quiet, _LEAST_ROWS), _MOST_ROWS))
 
 

@@ -27,7 +27,7 @@ from skdp.accountant import (
     calibrate_selection,
     selection_noise,
 )
-from skdp.metrics._plan import ScoreBudget, plan_histogram
+from skdp.metrics._plan import ScoreBudget, describe_counted, plan_histogram
 
 # Shape of the law of the number of trials, and how many there are for each candidate by default. Of
 # laws that cost about the same, the first leaves few candidates untried. With pure trials more of
@@ -74,8 +74,9 @@ class SearchGroupBudget(OfGroups, SearchBudget):
 class SelectionPlan(Plan):
     """How a model is chosen, and the guarantee that it gives.
 
-    Models are scored on `n_validation` rows and fitted on the others. A fit may spend `fit_epsilon`
-    at `fit_delta`. `noise` is what a search costs in noise, by method; empty without privacy.
+    Models are scored on `n_validation` records, of each of which `rows_per_group` rows count at
+    most, and fitted on the others. A fit may spend `fit_epsilon` at `fit_delta`. `noise` is what a
+    search costs in noise, by method; empty without privacy.
     """
 
     n_validation: int
@@ -84,6 +85,8 @@ class SelectionPlan(Plan):
     fit_delta: float
     event: SelectionEvent
     noise: dict
+    average_over: str = "rows"
+    rows_per_group: float = 1
 
     stream_key: ClassVar = (SEARCH_KEY,)
 
@@ -99,6 +102,9 @@ class SelectionPlan(Plan):
         if self.noise:
             costs = ", ".join(f"{name} {factor:.2f}" for name, factor in self.noise.items())
             said += (f"noise of a fit over that of a single fit with the whole budget: {costs}",)
+        if self.budget.of_groups:
+            counted = describe_counted(self.average_over, self.rows_per_group)
+            said += (f"counted in scores: {counted}",)
         return said
 
 
@@ -125,7 +131,9 @@ class ComposePlan(SelectionPlan):
     @cached_property
     def mechanism(self):
         """The choice."""
-        return NoisyMaximum(self.choice.noise_multiplier, SCORE_PARTS)
+        if not self.budget.is_private:
+            return NoisyMaximum(0.0, SCORE_PARTS)
+        return NoisyMaximum(self.choice.noise_multiplier, SCORE_PARTS * self.rows_per_group)
 
     @property
     def notes(self):
@@ -134,6 +142,7 @@ class ComposePlan(SelectionPlan):
             return super().notes
         epsilon = self.choice.epsilon(self.budget.adjacency)
         lost = self.choice.noise_multiplier * _excess_of_largest(self.n_candidates)
+        lost *= self.rows_per_group
         said = (
             f"the choice had epsilon={epsilon:.4g}, and is expected to lose "
             f"{lost / self.n_validation:.2g} of a score within 0 and 1 at most"
@@ -142,7 +151,18 @@ class ComposePlan(SelectionPlan):
 
 
 def plan_selection(
-    budget, *, n_rows, n_validation, n_candidates, method, n_trials, fits, row_spread, n_releases=1
+    budget,
+    *,
+    n_rows,
+    n_validation,
+    n_candidates,
+    method,
+    n_trials,
+    fits,
+    row_spread,
+    n_releases=1,
+    average_over="rows",
+    rows_per_group=1,
 ):
     """Plan a search by a method, or by that of less noise for "auto".
 
@@ -168,10 +188,13 @@ def plan_selection(
         cheaper = min(noise, key=noise.get) if noise else "compose"
         method = "repeat" if row_spread is None else cheaper
     public = {"n_rows": n_rows, "n_validation": n_validation, "n_candidates": n_candidates}
+    public |= {"average_over": average_over, "rows_per_group": rows_per_group}
     if method == "repeat":
         repetitions = TruncatedNegativeBinomial.of_mean(n_trials, eta)
         return _repeated(budget, repetitions, fits, n_releases, noise=noise, **public)
-    choice = NoisyMaxEvent(_choice_noise(budget, n_validation, n_candidates, row_spread))
+    # The noise of a choice grows with the rows of a record, and what it may cost does not.
+    spread = row_spread / rows_per_group if budget.is_private else row_spread
+    choice = NoisyMaxEvent(_choice_noise(budget, n_validation, n_candidates, spread))
     return _composed(budget, choice, fits, noise=noise, **public)
 
 

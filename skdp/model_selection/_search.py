@@ -36,6 +36,8 @@ from skdp._sklearn import (
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
+from skdp.metrics._plan import ScoreBudget, check_counted, count_noise, resolve_rows_counted
+from skdp.metrics._release import COUNTED
 from skdp.metrics._scorings import SCORES, check_scoring, n_releases
 from skdp.model_selection._candidates import make_candidates, set_report
 from skdp.model_selection._plan import (
@@ -102,6 +104,7 @@ CONSTRAINTS = {
     "n_trials": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"})],
     "method": [StrOptions({"auto", "repeat", "compose"})],
     "n_jobs": [Integral, None],
+    **COUNTED,
 }
 
 
@@ -144,8 +147,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         groups : array-like of shape (n_samples,), default=None
             The person, household, ... of each row, as hashable ids. The guarantee is then for one
             group, with all its rows. The number of groups is public. Models are fitted on some
-            groups, and scored on one row of each of the others, drawn at random. With None each row
-            is a record.
+            groups, and scored on the others, of which `average_over` says what counts. With None
+            each row is a record.
         **params
             Other arguments of the candidates' fits, by metadata routing or without. All are refused
             before any noise is drawn: `sample_epsilon`, because a search spends the whole epsilon
@@ -175,6 +178,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         y = y if classifies else _targets_as_numbers(y)
         check_n_jobs(self.n_jobs)
         codes, n_records = encode_groups(groups, len(y))
+        check_counted(codes is not None, self.average_over, self.rows_per_group)
         n_validation = self._n_validation(n_records)
 
         # 2. candidates from public parameters
@@ -199,13 +203,16 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         fits = candidates.fits(n_records - n_validation, n_outputs, budget.of_groups)
         score = {"row_spread": SCORES[scoring].row_spread}
         score["n_releases"] = n_releases(scoring, classes)
+        score |= self._counted(budget, n_validation, score["n_releases"])
         plan = plan_selection(budget, fits=fits, **chosen, **sizes, **score)
         candidates.rehearse(X, table, y, codes, epsilon=budget.epsilon, delta=budget.delta)
         stream = plan.start(self.random_state)
 
         # 4. split, fit, score and choose
         split, trials = stream.spawn(2)
-        records = Records.split(X, y, n_validation, split, codes, table=table, **scored)
+        records = Records.split(
+            X, y, n_validation, split, codes, plan.rows_per_group, table=table, **scored
+        )
         run = _RUN[plan.method]
         best = check_outcome(run(plan, candidates.models, records, trials, self.n_jobs))
 
@@ -249,6 +256,15 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         if n_rows < 2:
             raise ValueError(f"a search needs at least 2 records, got n_samples = {n_rows}.")
         return min(math.ceil(self.validation_size * n_rows), n_rows - 1)
+
+    def _counted(self, budget, n_validation, n_releases):
+        """Return what scores count of the groups that models are scored on, by public numbers."""
+        if not budget.of_groups:
+            return {"average_over": "rows", "rows_per_group": 1}
+        whole = ScoreBudget(budget.epsilon, budget.delta, budget.adjacency)
+        asked = self.average_over, self.rows_per_group, budget, n_validation
+        most = resolve_rows_counted(*asked, count_noise(whole, n_releases))
+        return {"average_over": self.average_over, "rows_per_group": most}
 
     def _scoring(self, classifies):
         if self.scoring is not None:
@@ -478,6 +494,8 @@ class DPGridSearch(BaseSearch):
         validation_size=0.25,
         n_trials="auto",
         method="auto",
+        average_over="rows",
+        rows_per_group="auto",
         n_jobs=None,
         random_state=None,
         ledger=None,
@@ -551,6 +569,8 @@ class DPRandomizedSearch(BaseSearch):
         validation_size=0.25,
         n_trials="auto",
         method="auto",
+        average_over="rows",
+        rows_per_group="auto",
         n_jobs=None,
         random_state=None,
         ledger=None,

@@ -40,18 +40,25 @@ class Records(NamedTuple):
     y_validation: np.ndarray
     scoring: str
     target_bounds: tuple | None
-    # Of the rows of fits; each row that is scored on is a record of its own.
+    # Of the rows of fits.
     groups: np.ndarray | None = None
+    # Of the rows that are scored on, of which a group has `rows_per_group` at most. With None each
+    # of them is a record of its own.
+    groups_validation: np.ndarray | None = None
+    rows_per_group: float = 1
     # Rows as they came, for models that don't take X, which are numbers.
     table_train: object = None
     table_validation: object = None
 
     @classmethod
-    def split(cls, X, y, n_validation, stream, codes=None, *, table=None, **scored):
+    def split(
+        cls, X, y, n_validation, stream, codes=None, rows_per_group=1, *, table=None, **scored
+    ):
         """Return records parted by chance alone: nothing is read, so that no row moves another.
 
-        With the group of each row, all rows of a group are in one part, and it is scored on one of
-        them that is drawn by chance. X or table is None where no model takes it.
+        With the group of each row, all rows of a group are in one part, and it is scored on as many
+        of them as `rows_per_group`, or on all that it has. They are drawn by chance. X or table is
+        None where no model takes it.
         """
         n_records = len(y) if codes is None else int(codes.max()) + 1
         is_held = np.zeros(n_records, dtype=bool)
@@ -59,9 +66,12 @@ class Records(NamedTuple):
         if codes is None:
             rest, held_out = np.flatnonzero(~is_held), np.flatnonzero(is_held)
         else:
-            drawn = counted_rows(y, codes, stream)
+            drawn = counted_rows(y, codes, stream, rows_per_group)
             rest, held_out = np.flatnonzero(~is_held[codes]), drawn[is_held[codes[drawn]]]
             scored["groups"] = codes[rest]
+            if rows_per_group > 1:
+                scored["groups_validation"] = codes[held_out]
+                scored["rows_per_group"] = rows_per_group
         parts = (_take(array, rows) for rows in (rest, held_out) for array in (X, y))
         tables = {"table_train": _take(table, rest), "table_validation": _take(table, held_out)}
         return cls(*parts, **scored, **tables)
@@ -155,6 +165,10 @@ def _score(model, plan, records, stream):
     noise = {"adjacency": plan.budget.adjacency, "mechanism": plan.score_noise}
     noise["random_state"] = stream.as_random_state()
     rows = _rows_to_score(model, records), records.y_validation
+    if records.groups_validation is not None:
+        scored["groups"] = records.groups_validation
+        if not math.isinf(records.rows_per_group):
+            scored["rows_per_group"] = records.rows_per_group
     return private_score(last_step(model), *rows, **scored, **spent, **noise).value
 
 

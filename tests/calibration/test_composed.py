@@ -230,8 +230,8 @@ def test_probabilities_are_frequencies_of_what_is_counted(average_over):
     assert abs(p.mean() - rates[average_over]) < 0.03
     before = log_loss(labels, model.estimator_.predict_proba(new))
     assert (log_loss(labels, p) < before + 2e-3) is (average_over == "rows")
-    assert model.rows_per_group_ == (1 if average_over == "groups" else 8)
-    text = {"rows": "rows, at most 8 of each group", "groups": "one row of each"}[average_over]
+    assert model.rows_per_group_ == (1 if average_over == "groups" else 16)
+    text = {"rows": "rows, at most 16 of each group", "groups": "one row of each"}[average_over]
     assert any(text in line for line in model.privacy_report_.notes)
 
 

@@ -260,14 +260,14 @@ def test_results_name_what_they_count(rng):
         assert (found.average_over, found.rows_per_group) == ("groups", None)
         assert any("one row of each" in line for line in found.report.notes)
         assert not call(Knows(), X, y, epsilon=1.0).report.notes
-    assert " over rows, at most 2 of each group" in repr(private_score(Knows(), X, y, **spent))
+    assert " over rows, at most 5 of each group" in repr(private_score(Knows(), X, y, **spent))
     over_groups = private_score(Knows(), X, y, **spent, average_over="groups")
     assert " over groups, one row of each" in repr(over_groups)
     assert " over " not in repr(private_score(Knows(), X, y, epsilon=1.0))
     for call in (private_roc_curve, private_calibration_curve):
         pytest.importorskip("matplotlib")
         drawn = call(Knows(), X, y, **spent).display().plot()
-        assert "rows, at most 2 of each group" in drawn.line_.get_label()
+        assert "rows, at most 5 of each group" in drawn.line_.get_label()
         assert "group" not in call(Knows(), X, y, epsilon=1.0).display().plot().line_.get_label()
 
 
@@ -291,7 +291,7 @@ def test_what_is_counted_of_no_groups_is_refused(call, rng):
 def test_how_many_rows_are_counted_follows_from_public_numbers():
     budget = ScoreBudget(1.0, 0.0, "zero_out")
     found = [resolve_rows_counted("rows", "auto", budget, n, 1.4) for n in (10, 10**3, 10**7)]
-    assert found == [2, 4, 16]
+    assert found == [2, 14, 16]
     assert resolve_rows_counted("rows", "auto", budget, 10**4, 100.0) == 2
     assert resolve_rows_counted("groups", "auto", budget, 10**4, 1.0) == 1
 

@@ -102,7 +102,7 @@ def test_the_bound_is_above_a_number_and_below_the_claim(size):
 
 
 def test_a_person_who_is_scored_on_in_all_rows_is_convicted(monkeypatch):
-    def all_rows(y, codes, stream):
+    def all_rows(y, codes, stream, rows_per_group):
         return np.arange(len(y))
 
     monkeypatch.setattr(_trials, "counted_rows", all_rows)

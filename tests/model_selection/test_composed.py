@@ -10,6 +10,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from skdp._mechanisms import GaussianMechanism, NoisyMaximum
 from skdp._random import make_stream
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
@@ -23,6 +24,7 @@ from skdp.linear_model import (
 )
 from skdp.linear_model.whitened._estimators import BaseWhitened
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
+from skdp.model_selection._plan import SCORE_PARTS
 from skdp.model_selection._trials import Records
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.preprocessing import (
@@ -113,6 +115,65 @@ def test_searches_protect_people(name, method, monkeypatch):
     assert any("`groups`" in line for line in report.assumed_public)
     assert any("part of a group" in line for line in report.not_covered)
     assert any("number of trials" in line for line in report.not_covered)
+
+
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_person_moves_scores_by_what_is_counted_of_their_rows(method, most, monkeypatch):
+    """However many rows they have: all of the last person's are right, or all are wrong."""
+    seen = []
+
+    def release(self, counts, stream, original=GaussianMechanism.release):
+        if counts.dtype.kind == "i":
+            seen.append((self.contribution_bound, counts.copy()))
+        return original(self, counts, stream)
+
+    def choose(self, sums, stream, original=NoisyMaximum.release):
+        seen.append((self.contribution_bound, sums.copy()))
+        return original(self, sums, stream)
+
+    monkeypatch.setattr(GaussianMechanism, "release", release)
+    monkeypatch.setattr(NoisyMaximum, "release", choose)
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1.0, 1.0, (400, 2)), rng.integers(0, 2, 400)
+    search = DPGridSearch(
+        DPLogisticRegression(**TWO),
+        {"alpha": [1e-3, 1.0]},
+        method=method,
+        rows_per_group=most,
+        n_trials=1,
+        epsilon=1.0,
+        random_state=0,
+    )
+    sizes = {}
+    for n_rows in (1, 40):
+        seen.clear()
+        ids = np.append(np.arange(400) // 4, np.full(n_rows, 100))
+        rows, labels = np.vstack([X, np.ones((n_rows, 2))]), np.append(y, [1] * n_rows)
+        report = search.fit(rows, labels, groups=ids).privacy_report_
+        assert any(f"rows, at most {most} of each group" in line for line in report.notes)
+        sizes[n_rows] = seen[-1]
+    part = SCORE_PARTS if method == "compose" else 1
+    for bound, found in sizes.values():
+        assert bound == most * part
+        # Of 26 people who are scored on.
+        assert found.max() <= 26 * most * part
+        if method == "repeat":
+            assert 25 * most < found.sum() <= 26 * most
+
+
+def test_a_search_without_groups_refuses_to_be_told_how_they_count(tmp_path):
+    X, y = np.random.default_rng(0).uniform(-1.0, 1.0, (300, 2)), np.arange(300) % 2
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=2.0, delta=1e-5)
+    model = DPLogisticRegression(**TWO)
+    for search in (
+        DPGridSearch(model, {}, average_over="groups", ledger=ledger),
+        DPGridSearch(model, {}, rows_per_group=3, ledger=ledger),
+        DPGridSearch(DPCalibratedClassifier(model, average_over="groups"), {}, ledger=ledger),
+    ):
+        with pytest.raises(ValueError, match="groups"):
+            search.fit(X, y)
+    assert ledger.left == 2.0
 
 
 def test_people_are_in_one_part_and_scored_on_one_row():
