@@ -31,7 +31,7 @@ class RawTable(NamedTuple):
     @classmethod
     def of(cls, frame):
         """Return the entries of a frame, and the rest of it."""
-        words = [c.known if isinstance(c, Words) else None for c in frame.columns]
+        words = [_encoded(c.known) if isinstance(c, Words) else None for c in frame.columns]
         columns = [c.codes if isinstance(c, Words) else c for c in frame.columns]
         entries = np.column_stack(columns).astype(np.float64, copy=False)
         return entries, cls(np.frombuffer(json.dumps(words).encode(), np.uint8))
@@ -39,8 +39,8 @@ class RawTable(NamedTuple):
     def frame(self, X, codes=None):
         """Return the frame of such entries, in groups if there are codes of these."""
         columns = (
-            x if known is None else Words(x.astype(np.int64), tuple(map(_with_gap, known)))
-            for x, known in zip(X.T, json.loads(self.words.tobytes()), strict=True)
+            x if words is None else Words(x.astype(np.int64), _decoded(words))
+            for x, words in zip(X.T, json.loads(self.words.tobytes()), strict=True)
         )
         return Frame((), (), (), tuple(columns), len(X), codes)
 
@@ -49,6 +49,26 @@ class RawTable(NamedTuple):
         if self.basis is None or self.is_mapped:
             return X
         return self.basis.matrix(self.frame(X))
+
+
+def _encoded(words):
+    """Return words as texts of letters below 256, and None for a gap, which JSON keeps apart.
+
+    JSON itself would join two code units, which are another word, to the letter that they stand
+    for.
+    """
+    return [
+        None if word != word else word.encode("utf-8", "surrogatepass").decode("latin-1")
+        for word in words
+    ]
+
+
+def _decoded(texts):
+    """Return the words of which `_encoded` made texts."""
+    return tuple(
+        np.nan if text is None else text.encode("latin-1").decode("utf-8", "surrogatepass")
+        for text in texts
+    )
 
 
 def _with_gap(word):
@@ -114,7 +134,8 @@ def add_words(parts):
     """Return for each column how many records have each word, from such counts of parts."""
     totals = [Counter() for _ in parts[0]]
     for total, table in chain.from_iterable(zip(totals, part, strict=True) for part in parts):
-        total.update({_with_gap(word): count for word, count in table.items()})
+        for word, count in table.items():
+            total[_with_gap(word)] += count
     return totals
 
 

@@ -434,6 +434,64 @@ def frame_of(words):
     return Frame(("x", "y"), ("numeric", "word"), (), columns, 3)
 
 
+# Texts that some way of writing words makes one: code units and the letter that they stand for, a
+# null character at the end, two ways to write an accent, a gap and its name, bytes and their text.
+ALIKE = [
+    ("\U0001f600", "\ud83d\ude00"),
+    ("\ud83d", "\ude00"),
+    ("a", "a\0"),
+    ("\u00e9", "e\u0301"),
+    ("\u00e9", "\u00c3\u00a9"),
+    ("nan", None),
+    ("None", None),
+    ("", "\0"),
+    ("null", '"null"'),
+    ("\\ud83d", "\ud83d"),
+    ("1", "1.0"),
+    ("true", "True"),
+]
+
+
+@pytest.mark.parametrize("n_chunks", [1, 4])
+def test_a_word_takes_the_count_of_no_other(n_chunks):
+    """Words that look alike are counted apart, as in memory, wherever in a column they stand."""
+
+    def counts(first, second, place):
+        X = np.array([first] * 99 + ["no"] * 21, dtype=object)[:, np.newaxis]
+        X[place] = second
+        vectorizer = DPTableVectorizer(epsilon=INF, categorical_features=[0])
+        with recorded_releases() as in_memory:
+            vectorizer.fit(X)
+        with recorded_releases() as in_parts:
+            fit(vectorizer, dask.array.from_array(X, chunks=(120 // n_chunks, 1)))
+        return [[sorted(one.value.tolist()) for one in made] for made in (in_memory, in_parts)]
+
+    for first, second in ALIKE:
+        for place in (0, 98, 119):
+            in_memory, in_parts = counts(first, second, place)
+            expected = [[1, 20, 99] if place == 119 else [1, 21, 98]]
+            assert in_memory == in_parts == expected
+
+
+def test_words_of_groups_are_the_same_after_they_were_sent():
+    for words in ALIKE:
+        columns = np.ones(4), Words(np.array([0, 1, 0, 1]), tuple(np.nan if w is None else w for w in words))
+        frame = Frame(("x", "y"), ("numeric", "word"), (), columns, 4, np.array([0, 1, 2, 2]))
+        entries, raw = RawTable.of(frame)
+        assert raw.frame(entries, frame.groups).words([1]) == frame.words([1])
+        assert sum(frame.words([1])[0].values()) == 3
+
+
+def test_counts_of_one_word_add_up():
+    """Whatever made a word of two entries one, the records of neither are lost."""
+    columns = (np.ones(3), Words(np.array([0, 1, 1]), ("a", "a")))
+    frame = Frame(("x", "y"), ("numeric", "word"), (), columns, 3)
+    assert frame.words([1]) == [{"a": 3}]
+    nans = [{float("nan"): 1, "b": 2}, {float("nan"): 3}]
+    assert _tables.add_words([[table] for table in nans])[0][np.nan] == 4
+    assert _tables.add_words([[{float("nan"): 1, float("nan"): 3}]])[0][np.nan] == 4
+
+
 def test_copies_and_clones_have_all_parameters(table):
     model = DaskDPAdditiveRegressor(loss="poisson", knots=5, client=None, verbose=1)
     assert clone(model).get_params() == model.get_params()

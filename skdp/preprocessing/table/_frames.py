@@ -1,5 +1,6 @@
 """Raw tables: columns of numbers or of words, with gaps, from data frames, arrays and lists."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
@@ -100,8 +101,11 @@ class Frame:
         codes = self.counted(column.codes)
         if self.groups is not None:
             codes = _most_frequent(codes, present_records(self.groups), column.known)
-        counts = np.bincount(codes, minlength=len(column.known))
-        return {column.known[code]: int(counts[code]) for code in np.flatnonzero(counts)}
+        counts, total = np.bincount(codes, minlength=len(column.known)), Counter()
+        for code in np.flatnonzero(counts):
+            # A word that had two codes would not lose the records of one.
+            total[column.known[code]] += int(counts[code])
+        return total
 
 
 def _most_frequent(codes, groups, known):
