@@ -3,21 +3,21 @@
 import re
 import sys
 from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn import config_context, get_config
-from sklearn.base import _fit_context
+from sklearn import base, config_context, get_config
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, _safe_indexing, get_tags, validation
 from sklearn.utils._metadata_requests import SIMPLE_METHODS
-from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions, validate_params
+from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
 
 from skdp._sparse import canonical
 
 # scikit-learn's own, which others take from here.
-__all__ = ["HasMethods", "RealNotInt", "StrOptions", "_fit_context", "validate_params"]
+__all__ = ["HasMethods", "RealNotInt", "StrOptions"]
 take_rows, read_feature_names = _safe_indexing, validation._check_feature_names_in
 
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
@@ -61,6 +61,14 @@ _REPLACED = {
     "keep_empty_features=True), or privately by skdp.preprocessing.DPSimpleImputer.",
 }
 
+# Arguments with an entry for each row, which say for whom a guarantee is, or how much of it.
+_FOR_EACH_ROW = ("groups", "public_weight", "sample_epsilon")
+_OTHER_INDEX = (
+    "{name} is a Series whose index differs from that of {rows}, and its entries are taken in "
+    "their order: give {name}.loc[{rows}.index], or {name}.to_numpy() where they are already in "
+    "the order of the rows."
+)
+
 
 def take_columns(X, columns):
     """Return the columns of an array or a data frame that a ColumnTransformer chose."""
@@ -93,6 +101,58 @@ def quietly(function, *args, **kwargs):
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
     raise kind(known[0] if known else _WITHHELD)
+
+
+def _fit_context(*, prefer_skip_nested_validation):
+    """Return scikit-learn's decorator of fits, with which these refuse entries in another order.
+
+    See `in_order_of_rows`.
+    """
+    context = base._fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
+    return lambda fit: context(in_order_of_rows(fit))
+
+
+def validate_params(constraints, *, prefer_skip_nested_validation):
+    """Return scikit-learn's decorator of functions, with which these refuse what fits do."""
+    validated = _param_validation.validate_params(
+        constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
+    )
+    return lambda function: validated(in_order_of_rows(function))
+
+
+def in_order_of_rows(function):
+    """Return a function that refuses entries for rows whose index isn't that of the rows.
+
+    They are matched by place, so that a person's rows would be protected as another's. The rows are
+    X, or y where X has no index. What has no index, such as an array, is in the order of the rows.
+    """
+    names = tuple(signature(function).parameters)
+    for_each_row = [name for name in _FOR_EACH_ROW if name in names]
+    if not for_each_row:
+        return function
+
+    @wraps(function)
+    def checked(*args, **kwargs):
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        indexes = {name: _index_of(given.get(name)) for name in ("X", "y", *for_each_row)}
+        rows = next((name for name in ("X", "y") if indexes[name] is not None), None)
+        for name in for_each_row:
+            if rows is not None and _differ(indexes[name], indexes[rows]):
+                raise ValueError(_OTHER_INDEX.format(name=name, rows=rows))
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _index_of(rows):
+    """Return the index of a data frame or series of pandas, or of what is like one, or None."""
+    index = getattr(rows, "index", None) if hasattr(rows, "iloc") else None
+    return index if hasattr(index, "equals") else None
+
+
+def _differ(index, of_rows):
+    # Where one is longer, an error tells of the lengths.
+    return index is not None and len(index) == len(of_rows) and not index.equals(of_rows)
 
 
 def validate_data(estimator, X, y="no_validation", **kwargs):

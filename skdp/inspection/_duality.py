@@ -9,7 +9,7 @@ from skdp._checks import check_bounds
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
-from skdp._sklearn import validate_data
+from skdp._sklearn import in_order_of_rows, validate_data
 from skdp._targets import as_targets, clip_targets, encode_labels
 from skdp._weights import joint_weights
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
@@ -26,6 +26,7 @@ _NEAR = 1e-4
 
 
 @shared_docs
+@in_order_of_rows
 def duality_gap(estimator, X, y, public_weight=None):
     r"""Bound the suboptimality of a fitted DP-SCD model; **not private**.
 

@@ -10,7 +10,14 @@ from skdp._checks import check_count, check_finite, read_numbers
 from skdp._docs import shared_docs
 from skdp._estimator import PrivateEstimator
 from skdp._plans._base import resolve_batch_size, resolve_delta
-from skdp._sklearn import Interval, StrOptions, _fit_context, validate_arrays, validate_data
+from skdp._sklearn import (
+    Interval,
+    StrOptions,
+    _fit_context,
+    in_order_of_rows,
+    validate_arrays,
+    validate_data,
+)
 from skdp._threads import single_threaded_blas
 from skdp.exceptions import PrivacyWarning, warn_user
 from skdp.linear_model._base import POSITIVE, LinearClassifierMixin
@@ -306,6 +313,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
 
 
 @shared_docs
+@in_order_of_rows
 def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     """Solve WALR for many strengths of regularisation, at no cost in privacy.
 
