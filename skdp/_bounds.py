@@ -56,7 +56,8 @@ class BoundedRows(NamedTuple):
         The caller's rows, not copied if aligned; C-contiguous for solvers that gather rows. Sparse
         ones have one entry for each place, in order.
     scale : ndarray of shape (n,) or None
-        Clipping factors in [0, 1]; None if no row is clipped.
+        Clipping factors in [0, 1], 1 for rows that aren't clipped. None where a learnt ball weighs
+        rows instead, and without privacy: whatever the rows are.
     bias : float
         Constant of the intercept column, 0.0 if there is none.
     norm : ndarray of shape (n,)
@@ -246,17 +247,17 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     data_norm = float(data_norm)
     # Of entries that aren't aligned, as in some memory maps, NumPy gathers rows of a copy of all.
     X = csr_array(_sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
-    scale, norm = None, row_norms(X) if norm is None else norm
+    norm = row_norms(X) if norm is None else norm
     # Squares of finite entries may overflow, too.
     check_finite_input(X[~np.isfinite(norm)], "X")
+    scale = None
     if clip:
-        over = norm > data_norm
         lost = (norm < SMALLEST_NORM) | (norm * SMALLEST_NORM > data_norm)
-        if over.any() or lost.any():
-            scale = np.ones(norm.shape)
-            scale[over] = data_norm / norm[over]
-            scale[lost] = 0.0
-            norm = np.where(lost, 0.0, np.minimum(norm, data_norm))
+        # Rows that aren't clipped have a factor of 1, too: compiled sums without factors have
+        # other last bits, and one long row would decide which of them all rows get.
+        scale = data_norm / np.maximum(norm, data_norm)
+        scale[lost] = 0.0
+        norm = np.where(lost, 0.0, np.minimum(norm, data_norm))
     if bias is None or not fit_intercept:
         bias = intercept_constant(data_norm, fit_intercept)
     if fit_intercept:

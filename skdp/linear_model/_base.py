@@ -32,7 +32,7 @@ from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
 from skdp.linear_model.ball._plan import plan_ball, plan_targets
 from skdp.linear_model.ball._solver import Ball, following, hardly_tells, learn_ball, learn_targets
-from skdp.linear_model.ball._sums import BallSums, rows_in_ball
+from skdp.linear_model.ball._sums import BallSums, by_row, rows_in_ball
 from skdp.linear_model.whitened._row_sums import rounding_slack
 
 # Numbers whose squares and products stay far from the ends of double precision.
@@ -527,8 +527,12 @@ def _linear(estimator, X):
     check_is_fitted(estimator)
     # Sparse, whatever its fit takes.
     X = validate_data(estimator, X, dtype=_FLOATS, accept_sparse="csr", reset=False)
+    # A matrix product would give a row other last bits where others come before it. Where records
+    # are groups of rows, a row that one of them has more would move predictions of others.
     with np.errstate(all="ignore"):
-        return X @ estimator.coef_.T + estimator.intercept_
+        products = [by_row(X, np.ascontiguousarray(w)) for w in np.atleast_2d(estimator.coef_)]
+        products = products[0] if estimator.coef_.ndim == 1 else np.column_stack(products)
+        return products + estimator.intercept_
 
 
 def public_feature_bounds(estimator, n_features):

@@ -5,6 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import counted_rows
 from skdp._estimator import CaptionMixin, RecordPrivateEstimator
+from skdp._fused import sums_of
 from skdp._groups import encode_groups
 from skdp._sklearn import validate_data
 from skdp.preprocessing._columns import DTYPES
@@ -45,7 +46,8 @@ class NumberTransformer(PrivateTransformer):
 
         def start():
             plan, stream, rows = self._start(X, groups)
-            return plan, stream, ColumnSums(self._counted(X[rows]))
+            with sums_of(groups):
+                return plan, stream, ColumnSums(self._counted(X[rows]))
 
         return self._learn(start, X.shape[1])
 

@@ -475,7 +475,10 @@ def test_a_word_takes_the_count_of_no_other(n_chunks):
 
 def test_words_of_groups_are_the_same_after_they_were_sent():
     for words in ALIKE:
-        columns = np.ones(4), Words(np.array([0, 1, 0, 1]), tuple(np.nan if w is None else w for w in words))
+        columns = (
+            np.ones(4),
+            Words(np.array([0, 1, 0, 1]), tuple(np.nan if w is None else w for w in words)),
+        )
         frame = Frame(("x", "y"), ("numeric", "word"), (), columns, 4, np.array([0, 1, 2, 2]))
         entries, raw = RawTable.of(frame)
         assert raw.frame(entries, frame.groups).words([1]) == frame.words([1])

@@ -33,6 +33,7 @@ class BallSums(BlockSums):
 
     def __init__(self, X, is_null, n_jobs=None, shares=None):
         # What groups add is cut to a grid, record by record.
+        self._n_rows_is_public = shares is None
         kernels = kernels_for(X) if shares is None else None
         super().__init__(X, X.shape[1], n_jobs, kernels)
         self._is_null, self._shares = is_null, shares

@@ -138,8 +138,9 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0, codes)
+        is_null = rows.norm == 0.0
         with sums_of(groups):
+            targets, told, plan = self._learnt(targets, told, plan, stream, is_null, codes)
             rows, plan, ball = self._placed(rows, plan, stream, codes)
             solved = self._solve(plan, rows, targets, stream, weights, codes)
 

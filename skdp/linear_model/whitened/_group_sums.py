@@ -43,6 +43,8 @@ class GroupSums(RowSums):
     of moments are rounded to the grid, too, so that sums over parts of the groups add up exactly.
     """
 
+    _n_rows_is_public = False
+
     def __init__(self, rows, targets, loss, n_jobs=None, *, codes, largest_trace):
         super().__init__(rows, targets, loss, n_jobs)
         self._rows, self._codes, self._largest_trace = rows, codes, largest_trace

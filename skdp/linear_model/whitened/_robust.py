@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 
 from skdp._checks import check_positive
 from skdp._docs import shared_docs
+from skdp._fused import sums_of
 from skdp._losses import Huber, SmoothPinball
 from skdp._sklearn import Interval, _fit_context
 from skdp._targets import as_targets, target_scale
@@ -74,7 +75,8 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
         # 2. bound the data
         X = rows_of(groups, X)
-        rows = weights.without_zero_weights(self._certified_rows(X))
+        with sums_of(groups):
+            rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
         targets, units = self._bounded_targets(y)
 
@@ -84,6 +86,19 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         stream = plan.start(self.random_state)
 
         # 4. solve
+        with sums_of(groups):
+            found = self._learn(X, rows, targets, units, plan, stream, weights, codes)
+
+        # 5. publish
+        coefs, units, plan, steps, ball = found
+        self._set_report(plan, steps, stream, weights_public(public_weight))
+        self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
+        self._set_coefs(coefs, rows.bias, units)
+        return self
+
+    def _learn(self, X, rows, targets, units, plan, stream, weights, codes):
+        """Return coefficients, the units of targets, the last plan, the steps, and the ball."""
         how = {"stream": stream, "shares": shares_of(codes), "is_null": rows.norm == 0.0}
         most = self._range_of_most(targets, plan.ranges.ranges, **how)
         if weights.of_rows is not None:
@@ -98,13 +113,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
                 predicted = by_row(X, coefs[0, : X.shape[1]]) + rows.bias * coefs[0, -1]
                 errors = targets[:, 0] - predicted
             coefs[0, -1] += self._shift(errors, plan.last, **how) / rows.bias
-
-        # 5. publish
-        self._set_report(plan, steps, stream, weights_public(public_weight))
-        self._set_ball(ball)
-        self._set_moment(plan, steps, ball)
-        self._set_coefs(coefs, rows.bias, units)
-        return self
+        return coefs, units, plan, steps, ball
 
     def _plan(self, *args, **how):
         plan = super()._plan(*args, **how)

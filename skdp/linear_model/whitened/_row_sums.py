@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from math import isinf
 
 import numpy as np
@@ -100,6 +101,11 @@ def places(bins, lengths):
     return np.clip(found, 0, bins.n_bins - 1, out=found)
 
 
+def _without_warnings(add, job):
+    with np.errstate(all="ignore"):
+        return add(job)
+
+
 class BlockSums:
     """Sums over n rows of p columns.
 
@@ -111,6 +117,9 @@ class BlockSums:
 
     # Factors of rows, of shape (n,), where there are any.
     _scale = None
+    # Whether the number of rows is public, as it isn't where records are groups of rows. Threads
+    # follow `n_jobs` alone then.
+    _n_rows_is_public = True
 
     def __init__(self, X, n_columns, n_jobs=None, kernels=None):
         self._kernels = kernels
@@ -118,11 +127,12 @@ class BlockSums:
         self._size = min(block_rows(n_columns), self._n_rows)
         self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(X) else self._size
         self._group = _blocks_of_group(n_columns, self._block) * self._block
-        n_groups = -(-self._n_rows // self._group)
-        self._n_workers = 1
-        if self._n_rows * n_columns >= WORTHWHILE_ENTRIES:
+        most = _MOST_THREADS
+        if self._n_rows_is_public:
+            n_groups = -(-self._n_rows // self._group)
             most = min(n_groups, _MOST_THREADS) if kernels is None else n_groups
-            self._n_workers = max(1, min(effective_n_jobs(n_jobs), most))
+            most = most if self._n_rows * n_columns >= WORTHWHILE_ENTRIES else 1
+        self._n_workers = max(1, min(effective_n_jobs(n_jobs), most))
         self._helpers, self._sparse_blocks = None, {}
 
     @contextmanager
@@ -180,11 +190,12 @@ class BlockSums:
 
     def _over(self, add, jobs):
         """Return the sum of what `add` makes of each job."""
+        caller = copy_context()
 
         def quietly(job):
-            # A thread has a context of its own.
-            with np.errstate(all="ignore"):
-                return add(job)
+            # A thread has a context of its own, in which nothing would say whether sums are
+            # compiled; see `skdp._fused`.
+            return caller.copy().run(_without_warnings, add, job)
 
         each = map if self._helpers is None else self._helpers.map
         return sum_in_order(each(quietly, jobs))
