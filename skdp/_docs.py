@@ -321,7 +321,7 @@ groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), defaul
 groups : array-like of shape (n_samples,), default=None
     The person, household, ... of each row, as hashable ids. The guarantee is then for one group,
     with all its rows. One row of each group counts, drawn at random. The number of groups is
-    public. With None each row is a record.
+    public. A Series must have the index of X. With None each row is a record.
 
 [groups:whitened]
 groups : array-like of shape (n_samples,), default=None
@@ -329,7 +329,8 @@ groups : array-like of shape (n_samples,), default=None
     with all its rows. The number of groups is public; the number of rows of each group is not. The
     number of groups sets `delta`, and divides the sum over all rows in the objective. Under
     "zero_out" a part of a group, such as one of its rows, has the guarantee of
-    ``privacy_report_.epsilon_at(delta, group_size=2)``. With None each row is a record.
+    ``privacy_report_.epsilon_at(delta, group_size=2)``. A Series must have the index of X, as ids
+    are matched with rows by their place. With None each row is a record.
 
 [guarantee:transformer]
 **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
@@ -758,9 +759,9 @@ public_weight : array-like of shape (n_samples,), default=None
     Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The loss is
     the weighted mean, so only ratios matter. The contribution of a record to a release is clipped
     to the same bound, whatever its weight. Weights are assumed public, and are not published. They
-    must not depend on the records, and keep their positions if a record changes. In a
-    meta-estimator they need metadata routing, see ``set_fit_request``. Without weights all records
-    count equally.
+    must not depend on the records, and keep their positions if a record changes. A Series must have
+    the index of X. In a meta-estimator they need metadata routing, see ``set_fit_request``. Without
+    weights all records count equally.
 
 [random_state]
 random_state : int, RandomState instance or None, default=None

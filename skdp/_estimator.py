@@ -126,8 +126,9 @@ def refitted_inside(estimator):
 
 
 _NO_GROUPS = (
-    "{} ({}) protects rows and takes no groups. DPLogisticRegression, DPRidge, additive models and "
-    "all private transformers do."
+    "{} ({}) protects rows and takes no groups. DPLogisticRegression, DPRidge, DPHuberRegressor, "
+    "DPQuantileRegressor, DPPoissonRegressor, DPGammaRegressor, DPTweedieRegressor, additive "
+    "models and all private transformers do."
 )
 
 

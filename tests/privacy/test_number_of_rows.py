@@ -21,10 +21,12 @@ from sklearn.base import is_classifier, is_regressor
 import skdp
 from skdp import _fused, _threads
 from skdp._bounds import clip_rows, null_records
+from skdp._estimator import require_groups
 from skdp._mechanisms import DiscreteLaplaceMechanism
 from skdp.additive import DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model import (
+    DPCDLasso,
     DPHuberRegressor,
     DPLogisticRegression,
     DPQuantileRegressor,
@@ -36,6 +38,7 @@ from skdp.metrics import private_score
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPSimpleImputer, DPStandardScaler, NormClipper
+from skdp.utils.discovery import all_estimators
 from tests.statistical._transcripts import recorded_releases
 
 N_PEOPLE, N_FEATURES = 60, 4
@@ -186,6 +189,21 @@ def test_all_that_takes_groups_is_found():
     assert len(CASES) > 30
     assert set(MADE) <= set(PUBLIC)
     assert {"private_score", "describe", "DPNormClipper", "DPAdditiveClassifier"} < set(PUBLIC)
+
+
+def test_the_refusal_of_groups_names_all_that_take_them():
+    """Whoever is refused is told what to take instead."""
+    with pytest.raises(ValueError, match="takes no groups") as caught:
+        require_groups(DPCDLasso(), "the last step")
+    takes, told = {}, str(caught.value).partition("takes no groups")[2]
+    for name, estimator in all_estimators("private"):
+        takes[name] = "groups" in inspect.signature(estimator.fit).parameters
+        is_named = name in told.replace(".", " ").replace(",", " ").split()
+        is_named |= estimator.__module__.startswith("skdp.additive") and "additive models" in told
+        is_named |= hasattr(estimator, "transform") and "all private transformers" in told
+        assert is_named == takes[name], name
+    assert any(takes.values())
+    assert not all(takes.values())
 
 
 @pytest.mark.every

@@ -83,9 +83,9 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
             For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. The smallest
             epsilon in a batch sets its noise, so records of about the same epsilon share batches,
             and batches with more noise take shorter steps. Several passes share a record's epsilon.
-            These numbers are assumed public: they must not depend on the records. In a
-            meta-estimator they need metadata routing, see ``set_fit_request``. Without them every
-            record has `epsilon`.
+            These numbers are assumed public: they must not depend on the records. A Series must
+            have the index of X. In a meta-estimator they need metadata routing, see
+            ``set_fit_request``. Without them every record has `epsilon`.
         {public_weight}
 
         {Returns: self}
