@@ -223,6 +223,25 @@ epsilon : float, default=1.0
 epsilon : float
     Privacy loss, above 0. ``float("inf")`` adds no noise.
 
+[errors]
+coef_std_error_ : ndarray of the shape of `coef_`
+    Standard errors, for sampling and privacy noise together; nan where there is none. This
+    attribute and the next four exist only with ``inference=True``.
+intercept_std_error_ : float or ndarray of the shape of `intercept_`
+    Standard error of the intercept.
+inference_quality_ : {"yes", "wide", "weighted", "no"}
+    Whether intervals have their stated coverage of the coefficients, have at least that, are of the
+    weighted regression instead, or can't be given. "weighted" is that of fits without `data_norm`:
+    rows longer than ``radius_`` count less, and the coverage is at least that stated, of the
+    weighted coefficients and not of the unweighted ones. No quality can detect large errors in few
+    rows; `summary` says in how few.
+inference_reasons_ : tuple of str
+    Why the quality isn't "yes".
+weighted_share_ : float
+    Estimated share of the rows that count less, from released counts. It exists only where the
+    quality may be "weighted". However small it is, weighted and unweighted coefficients may be far
+    apart.
+
 [estimator]
 estimator : estimator
     An estimator of skdp that protects rows, a :class:`~skdp.pipeline.DPPipeline` or
@@ -348,10 +367,12 @@ inference : bool, default=False
     budget: see `conf_int` and `summary`. It supports one target, or two classes. The coefficients
     then come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
     must keep their defaults. "auto" then means a `moment_budget` of 0.3, and a `max_iter` of 32;
-    `max_iter` must be at least 12. Where no ball is learnt, intervals are for the model of rows
-    clipped to `data_norm`. For the model of all rows unclipped, take a norm that hardly any row
-    exceeds. `DPRidge` has no intervals without bounds of targets, given or learnt.
-    doc/theory/inference.rst derives them.
+    `max_iter` must be at least 12. With a `data_norm` no ball is learnt (`ball_budget` must be
+    "auto" or 0), and every row within it counts whole: take one that no row exceeds, as longer rows
+    count less. Without it rows beyond the learnt radius count less, and intervals are of that
+    weighted regression, not of the unweighted coefficient: see ``inference_quality_``. `DPRidge`
+    has no intervals without bounds of targets, given or learnt. doc/theory/inference.rst derives
+    them.
 
 [intercept_]
 intercept_ : float or ndarray of shape (n_outputs,)

@@ -66,6 +66,8 @@ class Reader(RowReader):
 class DaskWhitened(DaskTwin):
     """Fits of private whitening whose sums over rows are made where the rows are."""
 
+    _learnt_too = "_std_error_parts", "_estimand"
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None):
         """Fit the model privately.

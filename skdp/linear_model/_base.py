@@ -135,6 +135,10 @@ class BallMixin:
     def _without_ball(self):
         """Return what no ball is learnt with, or None."""
 
+    def _learns_ball(self):
+        """Return whether a ball is learnt where there is a share of the budget for it."""
+        return True
+
     def _ball_budget(self):
         """Return the share of the budget that learns the ball, 0 where none can be learnt."""
         reason = self._without_ball()
@@ -150,10 +154,10 @@ class BallMixin:
     def _has_share_for_targets(self):
         return self._ball_budget() != 0
 
-    def _planned_learning(self, budget, n_records, sizes, data_norm, least_held=0.0):
+    def _planned_learning(self, budget, n_records, sizes, data_norm, held=None):
         """Return plans of ranges of targets and of the ball, or None, and their share of mu^2.
 
-        `sizes` are the numbers of features and of outputs. `least_held` is as of `plan_ball`.
+        `sizes` are the numbers of features and of outputs. `held` is as of `plan_ball`.
         """
         n_features, n_outputs = sizes
         ranges, taken, of_ball = None, 0.0, self._ball_budget()
@@ -172,13 +176,13 @@ class BallMixin:
                 warn_user(FEW_FOR_TARGETS)
         ball, spent = plan_ball(
             budget,
-            ball_budget=of_ball,
+            ball_budget=of_ball if self._learns_ball() else 0,
             data_norm=data_norm,
             centred=self.fit_intercept,
             n_rows=n_records,
             n_columns=n_features,
             slack=rounding_slack(n_records, n_features, 1),
-            least_held=least_held,
+            held=held,
             # Of a share that was given, targets have a part.
             taken=taken if of_ball else 0.0,
             alike=self._alike_columns,

@@ -28,7 +28,9 @@ KINDS = {
         DaskDPLogisticRegression,
         {"ball_budget": 0, "data_norm": 3.0, **BINARY},
     ),
+    "binary, a norm": (DaskDPLogisticRegression, {"data_norm": 3.0, **BINARY}),
     "numbers": (DaskDPRidge, RIDGE),
+    "numbers, a norm, targets learnt": (DaskDPRidge, {"data_norm": 3.0, "epsilon": 8.0, **SEED}),
     "numbers, targets learnt": (DaskDPRidge, {"epsilon": 8.0, **SEED}),
     "numbers, a clip": (DaskDPRidge, {"clipping_norm": 0.5, **RIDGE}),
     "numbers, no intercept": (DaskDPRidge, {"fit_intercept": False, **RIDGE}),
@@ -65,6 +67,9 @@ def test_parts_give_the_errors_of_one_machine(kind, data):
         assert getattr(model, name) == pytest.approx(getattr(local, name), abs=1e-7)
     assert model.privacy_report_.events == local.privacy_report_.events
     assert str(model.summary()) == str(local.summary())
+    shares = [getattr(each, "weighted_share_", None) for each in (model, local)]
+    assert shares[0] == (None if shares[1] is None else pytest.approx(shares[1], abs=1e-7))
+    assert str(model.to_local().summary()) == str(local.summary())
     if model.inference_quality_ != "no":
         np.testing.assert_array_equal(model.conf_int(), model.to_local().conf_int())
     # A fit without errors forgets them.

@@ -126,17 +126,17 @@ def plan_ball(
     n_rows,
     n_columns,
     slack,
-    least_held=0.0,
+    held=None,
     taken=0.0,
     alike=False,
 ):
     """Plan what the ball is learnt by, and return the share of mu^2 that it spends, too.
 
     The plan is None where nothing is learnt. `n_columns` doesn't count the intercept's. `centred`
-    tells whether the rows may be moved: with an intercept. `least_held` is the share of the records
-    that the last radius is to hold at least. `taken` is the share that `plan_targets` spends:
-    of a given `ball_budget` it is a part. Of columns that are `alike`, of one size by what is
-    public, no sizes are learnt.
+    tells whether the rows may be moved: with an intercept. `held` is the share of the records that
+    the last radius is to hold, or None for one that rises as noise falls. `taken` is the share that
+    `plan_targets` spends: of a given `ball_budget` it is a part. Of columns that are `alike`, of
+    one size by what is public, no sizes are learnt.
     """
     share = _share(ball_budget, _AUTO_BUDGET)
     if ball_budget != "auto":
@@ -191,7 +191,7 @@ def plan_ball(
     found["reach"] = count("reach", _FINE)
     spent = sum(shares[name] for name in found)
     noise = budget.calibrate() * math.sqrt(n_columns + 1.0) / n_rows
-    return BallPlan(**fields, quantile=max(_quantile(noise), least_held), **found), spent
+    return BallPlan(**fields, quantile=_quantile(noise) if held is None else held, **found), spent
 
 
 def _share(ball_budget, auto):

@@ -49,6 +49,8 @@ class Ball(NamedTuple):
     center: np.ndarray
     scale: np.ndarray
     radius: float
+    # Estimated share of the records that lie farther out, from the counts that gave the radius.
+    share_beyond: float = 0.0
 
 
 # Callers check what is published, and say what to do about an overflow.
@@ -117,7 +119,8 @@ def learn_ball(sums, *, plan, stream):
         found = np.append(0.0, found[1:])
         unit = unit * quantile(found, *others, 0.5)
         bins = bins_about(1.0)
-    radius = quantile(*counted(plan.reach, bins), _FIRST_SHARE)
+    last_counts = counted(plan.reach, bins)
+    radius = quantile(*last_counts, _FIRST_SHARE)
     if plan.centre is not None:
         centre = moved(plan.centre)
         bins = bins_below(2.0 * radius)
@@ -130,12 +133,15 @@ def learn_ball(sums, *, plan, stream):
         unit = unit * _sizes(*counted_by_column(plan.scales, bins), least=least)
         bins = bins_about(math.sqrt(d))
     if plan.radius is not None:
-        radius = quantile(*counted(plan.radius, bins), plan.quantile)
+        last_counts = counted(plan.radius, bins)
+        radius = quantile(*last_counts, plan.quantile)
+    counts, _, bins = last_counts
+    beyond = share_beyond(counts, bins, radius, plan.n_rows)
     if plan.scales is None and plan.data_norm is None:
         # Columns of no known size are as long as those of a known one, to the penalty.
         typical = _TYPICAL * math.sqrt(d)
         unit, radius = unit * (radius / typical), typical
-    return Ball(centre, unit, max(radius, _LEAST))
+    return Ball(centre, unit, max(radius, _LEAST), beyond)
 
 
 @np.errstate(all="ignore")
@@ -312,6 +318,12 @@ def quantile(counts, noise, bins, share):
     first = max(found[0] - _BESIDE, 0)
     held = np.cumsum(np.asarray(counts[first : found[-1] + 1 + _BESIDE], dtype=float))
     return bins.end(first + int(np.argmax(held >= share * held.max())))
+
+
+def share_beyond(counts, bins, radius, n_rows):
+    """Return the share of the records in bins beyond a radius, as noisy counts tell it."""
+    is_beyond = [bins.end(place) > radius for place in range(bins.n_bins)]
+    return float(np.clip(counts[is_beyond].sum() / n_rows, 0.0, 1.0))
 
 
 def _sizes(counts, noise, bins, of_zero, *, least):

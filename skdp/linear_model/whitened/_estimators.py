@@ -47,8 +47,12 @@ NOT_INFERRED = (
     "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
     "class_weight: what errors are made of isn't bounded or true otherwise."
 )
-# Share of the rows that the ball of intervals is to hold at least. Those beyond count less, which
-# leaves the coefficients of a model that holds as they are; a longer radius has more noise.
+_NO_LEARNT_BALL = (
+    "ball_budget must be 'auto' or 0 with inference=True and a data_norm: no ball is learnt then, "
+    "as rows beyond its radius would count less, and all rows within data_norm count whole."
+)
+# Share of the rows that the ball of intervals is to hold. It doesn't follow the noise, so that what
+# intervals are of is the same for each epsilon. A longer radius has more noise.
 _HELD_FOR_ERRORS = 0.9
 _NO_NORM = (
     "data_norm=None needs a learnt ball: give ball_budget, or a public bound data_norm on the norm "
@@ -155,8 +159,24 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         self._set_ball(found.ball)
         self._set_moment(plan, steps, found.ball)
         self._set_coefs(outside(found.ball, found.coefs, bias), bias, units)
-        self._set_errors(steps.errors, bias, unit_of(units))
+        self._set_errors(steps.errors, bias, unit_of(units), found.ball)
         return self
+
+    def _learns_ball(self):
+        # No ball that holds all rows within a public bound has a shorter radius than that bound.
+        return not self.inference or self.data_norm is None
+
+    def _ball_budget(self):
+        if self.ball_budget not in ("auto", 0) and not self._learns_ball():
+            raise ValueError(_NO_LEARNT_BALL)
+        return super()._ball_budget()
+
+    def _bounded_by(self, ball, X, is_null):
+        if ball is None and self.inference:
+            # Coefficients of rows that are weighted stay those of rows as they are.
+            zero = np.zeros(X.shape[1])
+            ball = Ball(zero, np.ones_like(zero), check_positive(self.data_norm, "data_norm"))
+        return super()._bounded_by(ball, X, is_null)
 
     def _takes_sparse(self):
         return not self.inference
@@ -171,7 +191,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         if moment is not None:
             moment = check_moment(moment, n_features)
         n_rows, slack = 1.0, rounding_slack
-        held, sizes = _HELD_FOR_ERRORS if self.inference else 0.0, (n_features, n_outputs)
+        held, sizes = _HELD_FOR_ERRORS if self.inference else None, (n_features, n_outputs)
         ranges, ball, spent = self._planned_learning(budget, n_records, sizes, data_norm, held)
         if ball is not None:
             data_norm = 1.0
@@ -331,17 +351,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
     step_size_ : float
         Length of the steps; see `step_size`.
-    {ball, moment_}
-    coef_std_error_ : ndarray of the shape of `coef_`
-        Standard errors, for sampling and privacy noise together; nan where there is none. This
-        attribute and the next three exist only with ``inference=True``.
-    intercept_std_error_ : float or ndarray of the shape of `intercept_`
-        Standard error of the intercept.
-    inference_quality_ : {"yes", "wide", "no"}
-        Whether intervals have their stated coverage, at least their stated coverage, or can't be
-        given. It can't detect large errors in few rows; `summary` says in how few.
-    inference_reasons_ : tuple of str
-        Why the quality isn't "yes".
+    {ball, moment_, errors}
     {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
@@ -459,16 +469,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     {ball, moment_}
     momentum_ : float
         Share of the last step that each step repeated; see `momentum`.
-    coef_std_error_ : ndarray of the shape of `coef_`
-        Standard errors, for sampling and privacy noise together; nan where there is none. This
-        attribute and the next three exist only with ``inference=True``.
-    intercept_std_error_ : float or ndarray of the shape of `intercept_`
-        Standard error of the intercept.
-    inference_quality_ : {"yes", "wide", "no"}
-        Whether intervals have their stated coverage, at least their stated coverage, or can't be
-        given. It can't detect large errors in few rows; `summary` says in how few.
-    inference_reasons_ : tuple of str
-        Why the quality isn't "yes".
+    {errors}
     {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also

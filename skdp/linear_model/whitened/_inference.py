@@ -7,6 +7,7 @@ import numpy as np
 
 from skdp._mechanisms import as_symmetric
 from skdp.linear_model.ball._plan import fine_bins_below
+from skdp.linear_model.ball._solver import share_beyond
 from skdp.linear_model.whitened._solver import Steps, whiten
 from skdp.linear_model.whitened._standard_errors import (
     Releases,
@@ -176,11 +177,12 @@ def solve_inference(sums, *, plan, model, stream):
     clip = plan.clipping_norm
     if clip == "auto":
         clip = model.clip * math.sqrt(columns)
-    lengths, taken = sums.bound_slopes(white.A, clip), Taken(0.0, 0.0)
+    lengths, taken, share_shortened = sums.bound_slopes(white.A, clip), Taken(0.0, 0.0), 0.0
     if plan.lengths is not None:
         mechanism, bins = plan.lengths.mechanism, fine_bins_below(longest)
         counts = mechanism.release(sums.lengths(bins, mechanism), stream)
         longest, taken = shorter(counts, mechanism.noise_std, bins, n_rows)
+        share_shortened = share_beyond(counts, bins, longest, n_rows)
         sums.shorten(longest)
     # No row's slope is longer.
     largest = model.steepest * longest if problem.bounded_targets else math.inf
@@ -255,6 +257,7 @@ def solve_inference(sums, *, plan, model, stream):
             spread=float(spread),
             longest=longest,
             taken=taken,
+            share_shortened=share_shortened,
         ),
         plan,
         model,

@@ -123,7 +123,8 @@ _TAIL = 2.0
 _DRIFT, _THIN, _BEYOND = 0.3, 0.4, 1.3
 # So many deviations of its noise, in rows, can't be seen.
 _FEW = 2.0
-# The largest such deviation with which it is seen, and the most that is ever made up for.
+# The largest such deviation with which it is seen, and the most that is ever made up for, but where
+# all that clipping may take is allowed for.
 _SEEN_DRIFT, _SEEN_THIN, _THINNEST = 0.75, 0.3, 0.8
 # Of the longest square that is allowed, beyond two standard deviations of the noise.
 _FULL = 0.9
@@ -140,18 +141,23 @@ HIDDEN = (
 COLLINEAR = "columns are collinear or constant: leave out those that others determine"
 THIN = (
     "few rows may determine a direction, as for a rare category, and about as many were clipped: "
-    "join rare categories, tighten data_norm, or raise clipping_norm"
+    "errors allow for all that it may take; join rare categories, tighten data_norm, or raise "
+    "clipping_norm"
 )
 SHAKEN = "the noise moves predictions too far for the curvature to be known: more rows or epsilon"
 UNSURE = "a direction of the rows is hardly longer than the noise of the second moment"
 BLURRED = "the noise hides whether errors vary with the rows: they are as large as they may be"
 DRIFT = (
-    "clipping may bias a coefficient, as it does where errors have a long tail on one side: raise "
-    "clipping_norm, or fit the logarithm of such targets"
+    "clipping may bias a coefficient, as it does where errors have a long tail on one side: errors "
+    "allow for all that it may take; raise clipping_norm, or fit the logarithm of such targets"
 )
 RARE = "few rows may determine a direction, as for a rare category: errors allow for all clipping"
 UNBOUNDED = "without target_bounds nothing limits the effect of clipping: give them"
 UNSEEN = "the noise hides by how much clipping biases the coefficients"
+WEIGHTED = (
+    "rows longer than radius_ count less: intervals are of the weighted regression, not of the "
+    "unweighted coefficient, for which data_norm is needed"
+)
 BROKEN = "the released curvature isn't valid: there is far too much noise"
 
 
@@ -194,6 +200,8 @@ class Releases(NamedTuple):
     # No mapped row counts as one that is longer, and what that takes from a direction.
     longest: float
     taken: Taken
+    # Estimated share of the rows that are shortened.
+    share_shortened: float = 0.0
 
 
 class Errors(NamedTuple):
@@ -204,13 +212,18 @@ class Errors(NamedTuple):
     # Standard deviations of the weights, in the coordinates of rows.
     sampling: np.ndarray
     privacy: np.ndarray
-    # Whether they can be trusted: "yes", "wide" or "no"; and why it isn't "yes".
+    # Bounds of what clipping may take from weights, where there is no smaller estimate of it.
+    bias: np.ndarray
+    # Whether they can be trusted: "yes", "wide", "weighted" or "no"; and why it isn't "yes".
     quality: str
     reasons: tuple
     # Whether rows are nearly as long as allowed, so that many may have been clipped.
     is_full: bool
     # The effect of clipping so few rows can't be detected; 0 where nothing can be clipped.
     n_unseen: float
+    # Estimated share of the rows that were shortened, beside those beyond the learnt radius; None
+    # where every row within its bound counts whole.
+    share_shortened: float | None
 
 
 def estimate(released, plan, model):
@@ -258,17 +271,23 @@ def estimate(released, plan, model):
                 not weakest >= max(_HIDDEN * radius, _CLEAR * moment_noise)
             ),
             UNBOUNDED: is_private and not problem.bounded_targets,
-            DRIFT: (drift - _BEYOND * unseen > _DRIFT * total).any(),
-            THIN: (r.lost - _BEYOND * r.lost_noise) * leverages.max() > _THIN,
             SHAKEN: not jitter <= model.most_jitter,
         }
     )
+    is_weighted = is_private and plan.ball is not None
+    facts = {
+        "is_full": is_full,
+        "n_unseen": n_unseen,
+        "share_shortened": r.share_shortened if is_weighted else None,
+    }
     if reasons_against:
         # Where the curvature isn't known, nothing is taken to the end by it.
         nothing = np.full(len(u), np.nan)
-        return Errors(r.u, nothing, nothing, "no", reasons_against, is_full, n_unseen)
+        return Errors(r.u, nothing, nothing, nothing, "no", reasons_against, **facts)
     reasons = _which(
         {
+            DRIFT: (drift - _BEYOND * unseen > _DRIFT * total).any(),
+            THIN: (r.lost - _BEYOND * r.lost_noise) * leverages.max() > _THIN,
             UNSURE: weakest < _UNSURE * radius,
             BLURRED: blur > _BLURRED,
             RARE: r.lost_noise > 0.0 and _are_rare(_ALONG * leverages, r).any(),
@@ -276,9 +295,13 @@ def estimate(released, plan, model):
             SHAKEN: jitter > _SHAKEN * model.most_jitter,
         }
     )
-    # A bias that was measured, and what is hidden of it where that isn't little.
-    hidden = np.square(most) - (UNSEEN not in reasons)
-    privacy = np.sqrt(privacy**2 + np.square(most * drift) + hidden * unseen**2)
+    bias = np.zeros(len(u))
+    if DRIFT in reasons or THIN in reasons:
+        sampling, bias = _bounds_of_clipping(r, to_rows @ inverse, plan, model)
+    else:
+        # A bias that was measured, and what is hidden of it where that isn't little.
+        hidden = np.square(most) - (UNSEEN not in reasons)
+        privacy = np.sqrt(privacy**2 + np.square(most * drift) + hidden * unseen**2)
     if problem.bias and is_private:
         way = r.mean_u - u
         bend = model.bend * (r.spread + way @ mapped.moment @ way) / problem.bias
@@ -286,9 +309,11 @@ def estimate(released, plan, model):
     # The mean of the inverse square of what is known with a relative error: 1 + 3 its variance.
     relative = math.hypot(moment_noise / weakest, jitter / model.most_jitter)
     excess = math.sqrt(1.0 + 3.0 * relative**2)
-    sampling, privacy = excess * sampling, excess * privacy
+    sampling, privacy, bias = (excess * part for part in (sampling, privacy, bias))
     quality = "wide" if reasons else "yes"
-    return Errors(u, sampling, privacy, quality, reasons, is_full, n_unseen)
+    if is_weighted:
+        quality, reasons = "weighted", (WEIGHTED, *reasons)
+    return Errors(u, sampling, privacy, bias, quality, reasons, **facts)
 
 
 def _leverages(r, mapped, problem):
@@ -330,6 +355,24 @@ def _drifts(r, out, leverages, axes, problem, model):
     if problem.bias:
         most[-1] = max(most[-1], (model.steepest * length - r.clip) / counted)
     return r.lost * each, r.lost_noise * each, most
+
+
+def _bounds_of_clipping(r, out, plan, model):
+    """Return bounds of the sampling error and of what clipping takes, whatever the errors are.
+
+    `out` maps gradients of mapped rows to coefficients. doc/theory/inference.rst has the proof.
+    """
+    problem = plan.problem
+    out = out / (1.0 - min(r.taken.seen + r.taken.hidden, _THINNEST))
+    moment = map_moment(r.white, problem, with_hidden=True).moment
+    spread = np.sqrt(np.einsum("ij,jk,ik->i", out, moment, out))
+    length = np.linalg.norm(out, axis=1)
+    lost = min(r.lost + _FEW * r.lost_noise, 1.0)
+    # Rows that lose more than is counted of one are at most as many as are counted.
+    bias = lost * LOST * r.clip * length + model.steepest * math.sqrt(lost) * spread
+    longest = max(LOST * r.clip, model.steepest * r.longest - r.clip)
+    bias = np.minimum(bias, lost * longest * length)
+    return model.steepest * spread / math.sqrt(plan.n_rows), bias
 
 
 def _are_rare(along, r):

@@ -10,9 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_real
 from skdp._docs import shared_docs
+from skdp._estimator import is_private
 from skdp.exceptions import NoIntervalError
 
-INFERRED = "coef_std_error_", "intercept_std_error_", "inference_quality_", "inference_reasons_"
+INFERRED = (
+    "coef_std_error_",
+    "intercept_std_error_",
+    "inference_quality_",
+    "inference_reasons_",
+    "weighted_share_",
+)
 _COLUMNS = ("coefficient", "sampling", "privacy", "std error", "low", "high")
 _CUT = (
     ", and many may have been: nearly all are that long. A fit of rows as they are may lie outside"
@@ -20,6 +27,7 @@ _CUT = (
 _VERDICTS = {
     "yes": "can be trusted",
     "wide": "can be trusted, but are wider than necessary",
+    "weighted": "of the weighted regression, in which rows beyond the radius count less",
     "no": "none: the releases don't determine them",
 }
 
@@ -38,12 +46,19 @@ class InferenceMixin:
     def conf_int(self, level=0.95):
         """Return confidence intervals of the coefficients, for sampling and privacy noise together.
 
-        They cover the coefficients that a fit of the whole population would have without noise, on
-        rows that count less beyond the learnt radius, or are clipped to `data_norm` where none was
-        learnt (and targets to `target_bounds`), with the penalty `alpha`. Where many rows are
-        clipped, they don't cover the coefficients of the unclipped rows. Errors in a few rows that
-        are far larger than all others can't be detected: `summary` says in how many rows. The
-        intervals need no further release. `summary` also has the interval of the intercept.
+        They cover the coefficients that a fit of the whole population would have without noise,
+        with the penalty `alpha`. Every row within `data_norm` counts whole in it; longer ones
+        count less (with ``ball_budget=0`` they are clipped to `data_norm`), and targets are clipped
+        to `target_bounds`. Where many rows are longer, intervals don't cover the coefficients of
+        rows that count whole. Without `data_norm` rows
+        longer than ``radius_`` count less: intervals are of the weighted regression, not of the
+        unweighted coefficient, and ``inference_quality_`` is "weighted". However few such rows are,
+        the two may be far apart. Errors in a few rows that are far larger than all others can't be
+        detected: `summary` says in how many rows. The intervals need no further release. `summary`
+        also has the interval of the intercept.
+
+        Where clipping may bias a coefficient, standard errors contain a bound of that, and
+        intervals may be longer than they make them: they hold at any `level`.
 
         Parameters
         ----------
@@ -67,7 +82,9 @@ class InferenceMixin:
         level = _check_level(level)
         if self.inference_quality_ == "no":
             raise NoIntervalError(f"There is no interval: {'; '.join(self.inference_reasons_)}.")
-        return _ends(np.ravel(self.coef_), np.ravel(self.coef_std_error_), level)
+        values = np.ravel(self.coef_)
+        bias = _bias_of(self._std_error_parts)[: len(values)]
+        return _ends(values, np.ravel(self.coef_std_error_), bias, level)
 
     @available_if(_infers)
     def summary(self, level=0.95, feature_names=None):
@@ -107,12 +124,13 @@ class InferenceMixin:
         return InferenceSummary(
             tuple(map(str, names)),
             values,
-            self._std_error_parts,
+            self._std_error_parts[:2],
             _check_level(level),
             self.inference_quality_,
             self.inference_reasons_,
             self._estimand,
             repr(self.privacy_report_),
+            _bias_of(self._std_error_parts),
         )
 
     def __sklearn_tags__(self):
@@ -123,26 +141,22 @@ class InferenceMixin:
                 tags.classifier_tags.multi_class = False
         return tags
 
-    def _set_errors(self, errors, bias, half_width):
+    def _set_errors(self, errors, bias, half_width, ball):
         """Publish errors of weights, the intercept's last; none: forget those of a fit before."""
+        for name in (*INFERRED, "_std_error_parts", "_estimand"):
+            vars(self).pop(name, None)
         if errors is None:
-            for name in (*INFERRED, "_std_error_parts", "_estimand"):
-                vars(self).pop(name, None)
             return
-        self._std_error_parts = half_width * np.array([errors.sampling, errors.privacy])
+        # Of sampling; of noise and what clipping may take; and of the second, what has no smaller
+        # estimate than a bound.
+        privacy = np.hypot(errors.privacy, errors.bias)
+        self._std_error_parts = half_width * np.array([errors.sampling, privacy, errors.bias])
         if bias:
             self._std_error_parts[:, -1] *= bias
-        total = np.hypot(*self._std_error_parts)
-        bounds = getattr(self, "target_bounds_", (-np.inf, np.inf))
-        targets = "targets in [{:g}, {:g}], ".format(*bounds) if np.isfinite(bounds[0]) else ""
-        if hasattr(self, "radius_"):
-            of_rows, how = f"radius_={self.radius_:.3g}", "rows that lie farther out count less"
-        else:
-            of_rows, how = f"data_norm={self.data_norm:g}", "rows that are longer are scaled down"
-        self._estimand = (
-            f"they cover the fit of the population with {of_rows}, {targets}"
-            f"alpha={self.alpha:g}: {how}{_CUT if errors.is_full else ''}"
-        )
+        total = np.hypot(*self._std_error_parts[:2])
+        if errors.share_shortened is not None:
+            self.weighted_share_ = min(ball.share_beyond + errors.share_shortened, 1.0)
+        self._estimand = self._described_estimand(errors)
         if errors.n_unseen:
             few = f"about {errors.n_unseen:.2g} rows or fewer"
             self._estimand += f"; long errors of {few} can't be seen"
@@ -151,6 +165,28 @@ class InferenceMixin:
         self.intercept_std_error_ = np.full(np.shape(self.intercept_), of_intercept)[()]
         self.inference_quality_ = errors.quality
         self.inference_reasons_ = errors.reasons
+
+    def _described_estimand(self, errors):
+        """Return what intervals cover, in words."""
+        bounds, targets = getattr(self, "target_bounds_", (-np.inf, np.inf)), ""
+        if np.isfinite(bounds[0]):
+            place = "clipped to the learnt range" if self._learns_targets() else "in"
+            targets = "targets {} [{:g}, {:g}], ".format(place, *bounds)
+        kind, of_rows, rule = "", "", "every row counts whole"
+        if errors.share_shortened is not None:
+            kind, of_rows = "weighted ", f"radius_={self.radius_:.3g}, "
+            rule = (
+                f"rows longer than r count less (about {100.0 * self.weighted_share_:.2g} % of "
+                "the rows); not the unweighted coefficient"
+            )
+        elif is_private(self):
+            of_rows = f"data_norm={self.data_norm:g}, "
+            cut = "scaled" if self.ball_budget == 0 else "weighted"
+            rule = f"rows that are longer are {cut} down (all others count whole)"
+        return (
+            f"they cover the {kind}fit of the population with {of_rows}{targets}"
+            f"alpha={self.alpha:g}: {rule}{_CUT if errors.is_full else ''}"
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -164,11 +200,14 @@ class InferenceSummary:
     parts : ndarray of shape (2, p)
         Standard deviations of sampling and of privacy.
     level : float
-    quality : {"yes", "wide", "no"}
+    quality : {"yes", "wide", "weighted", "no"}
     reasons : tuple of str
     estimand : str
         The quantity that the intervals cover.
     guarantee : str
+    bias : ndarray of shape (p,)
+        Bounds of what clipping may take from the values, which is a part of privacy; zeros where
+        an estimate is.
     """
 
     names: tuple
@@ -179,11 +218,12 @@ class InferenceSummary:
     reasons: tuple
     estimand: str
     guarantee: str
+    bias: np.ndarray
 
     def _cells(self):
         errors = np.hypot(*self.parts)
         columns = np.column_stack(
-            [self.values, *self.parts, errors, _ends(self.values, errors, self.level)]
+            [self.values, *self.parts, errors, _ends(self.values, errors, self.bias, self.level)]
         )
         return [[f"{x:.4g}" if np.isfinite(x) else "-" for x in row] for row in columns]
 
@@ -224,6 +264,18 @@ def _check_level(level):
     return level
 
 
-def _ends(values, errors, level):
-    reach = ndtri(0.5 + 0.5 * level) * errors
+def _bias_of(parts):
+    """Return bounds of bias from parts of standard errors; models of version 0.3.0 have none."""
+    return parts[2] if len(parts) > 2 else np.zeros(parts.shape[1])
+
+
+def _ends(values, errors, bias, level):
+    """Return ends of intervals from errors, and from bounds of bias that are in them.
+
+    A bias that is as large as its bound isn't a normal error: at low levels it is longer than a
+    normal quantile of them.
+    """
+    factor = ndtri(0.5 + 0.5 * level)
+    rest = np.sqrt(np.maximum(errors**2 - bias**2, 0.0))
+    reach = np.maximum(factor * errors, np.where(bias > 0.0, bias + factor * rest, 0.0))
     return np.column_stack([values - reach, values + reach])

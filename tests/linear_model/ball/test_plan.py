@@ -216,7 +216,7 @@ def test_the_radius_holds_more_where_noise_is_large_and_all_where_there_is_none(
     assert 0.85 < found[0] < 0.9
     assert found[1] > 0.998
     assert found[2] > 0.9999
-    held = planned(n_rows=3000, least_held=0.98)[0].quantile
+    held = planned(n_rows=3000, held=0.98)[0].quantile
     assert held == 0.98
 
 

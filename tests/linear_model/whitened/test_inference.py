@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
 from sklearn.utils import get_tags
 
 from skdp.exceptions import NoIntervalError
@@ -152,8 +153,9 @@ def test_the_summary_is_of_the_fit_and_not_of_later_parameters(data):
     assert "data_norm=1.2, targets in [0, 40], alpha=0.0001: rows that are longer are" in text
     model = fitted(RIDGE, *data)
     text = str(model.summary())
-    assert f"radius_={model.radius_:.3g}, targets in [0, 40], alpha=0.0001: rows that lie" in text
-    assert "data_norm" not in text
+    assert "data_norm=1.2, targets in [0, 40], alpha=0.0001: rows that are longer are weig" in text
+    assert "(all others count whole)" in text
+    assert not hasattr(model, "radius_")
     model.set_params(fit_intercept=False, data_norm=3.0, alpha=1.0)
     assert str(model.summary()) == text
     plain = fitted(clone(RIDGE).set_params(inference=False), *data).set_params(inference=True)
@@ -193,14 +195,19 @@ def test_the_summary_says_how_many_rows_cannot_be_seen(data):
 
 
 @pytest.mark.parametrize("chance", [0.01, 0.03])
-def test_targets_with_a_tail_that_is_clipped_have_no_intervals(chance):
-    """Each of 5 fits is a "no" by more than 1.5 deviations of what it is decided by."""
+def test_intervals_allow_for_a_tail_of_targets_that_is_clipped(chance):
+    """Each of 5 fits tells of it by more than 1.5 deviations of what that is decided by."""
     rng = np.random.default_rng(0)
     for seed in range(5):
         X = np.clip(rng.standard_normal((10_000, 3)) / 3.0, -1.0, 1.0)
         y = np.where(rng.random(10_000) < chance * (1.0 + 0.8 * X[:, 0]), 39.0, 1.0)
-        model = clone(RIDGE).set_params(random_state=seed, epsilon=4.0).fit(X, y)
-        assert model.inference_quality_ == "no"
+        # A norm that all rows are within.
+        model = clone(RIDGE).set_params(random_state=seed, epsilon=4.0, data_norm=1.8).fit(X, y)
+        assert model.inference_quality_ == "wide"
+        assert any(reason.startswith("clipping may") for reason in model.inference_reasons_)
+        low, high = model.conf_int().T
+        exact = LinearRegression().fit(X, y).coef_
+        assert ((low < exact) & (exact < high)).all()
 
 
 def test_intervals_come_with_inference_only(data):

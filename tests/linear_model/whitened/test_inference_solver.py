@@ -205,8 +205,8 @@ def released(made, **changes):
     [
         ({}, "yes", None),
         ({"least": -0.3}, "no", HIDDEN),
-        ({"lost": 0.01}, "no", DRIFT),
-        ({"lost": 0.1}, "no", THIN),
+        ({"lost": 0.01}, "wide", DRIFT),
+        ({"lost": 0.1}, "wide", THIN),
         ({"lost_noise": 0.01}, "wide", UNSEEN),
         ({"mean_gradient": np.full(5, np.nan)}, "no", BROKEN),
         ({"matrix_noise": 1.0}, "wide", "the noise hides whether"),
