@@ -160,11 +160,12 @@ class BallMixin:
         `sizes` are the numbers of features and of outputs. `held` is as of `plan_ball`.
         """
         n_features, n_outputs = sizes
-        ranges, taken, of_ball = None, 0.0, self._ball_budget()
+        ranges, taken, share = None, 0.0, self._ball_budget()
+        of_ball = share if self._learns_ball() else 0
         if self._learns_targets():
             ranges, taken = plan_targets(
                 budget,
-                of_ball or "auto",
+                share or "auto",
                 n_rows=n_records,
                 n_targets=n_outputs,
                 slack=rounding_slack(n_records, n_outputs, 1),
@@ -176,7 +177,7 @@ class BallMixin:
                 warn_user(FEW_FOR_TARGETS)
         ball, spent = plan_ball(
             budget,
-            ball_budget=of_ball if self._learns_ball() else 0,
+            ball_budget=of_ball,
             data_norm=data_norm,
             centred=self.fit_intercept,
             n_rows=n_records,

@@ -176,6 +176,11 @@ INFERENCE = [
     DPLogisticRegression(inference=True, **TWO),
     DPLogisticRegression(inference=True, adjacency="replace_one", max_iter=12, **TWO),
     DPLogisticRegression(inference=True, max_iter=12, **PLAIN, **TWO),
+    # Rows beyond a norm are weighted, and nothing is learnt of them.
+    DPLogisticRegression(inference=True, data_norm=0.7, max_iter=12, **TWO),
+    DPRidge(
+        inference=True, data_norm=0.7, adjacency="replace_one", max_iter=12, random_state=0
+    ).set_params(target_bounds=(-1, 1)),
     # Little noise, so that there are intervals, and what is cut to a bound reaches it.
     DPLogisticRegression(inference=True, epsilon=1e4, clipping_norm=0.5, max_iter=12, **TWO),
     DPLogisticRegression(
