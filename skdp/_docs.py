@@ -206,9 +206,12 @@ delta : float or "auto", default="auto"
     that is less; n is the number of records, or of people where groups are given.
 
 [delta:score]
-delta : float, default=0.0
-    Probability, in [0, 1), that the loss may exceed `epsilon`. Give one above 0 with a ledger,
-    which charges more than `epsilon` for 0.
+delta : float or "auto", default="auto"
+    Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure, and
+    for a single release the noise is mostly the smallest. "auto" is 0 without a ledger. With one,
+    whose charge for 0 is mostly far more than `epsilon`, it is the delta of the ledger's budget; it
+    stays 0 for ``mechanism="laplace"``, and where the pure release costs the ledger less, as it
+    does for large deltas. The report states the delta that was used.
 
 [delta:short]
 delta : float or "auto", default="auto"

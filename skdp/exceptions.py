@@ -7,6 +7,7 @@ __all__ = [
     "BudgetExceededError",
     "LargeDeltaWarning",
     "LedgerError",
+    "LedgerWarning",
     "NoIntervalError",
     "PrivacyWarning",
 ]
@@ -36,6 +37,26 @@ class LargeDeltaWarning(PrivacyWarning):
     >>> from skdp.exceptions import LargeDeltaWarning
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", LargeDeltaWarning)  # stop instead, in production
+    """
+
+
+class LedgerWarning(UserWarning):
+    """A fit takes all that is left in a ledger, so that no other can follow.
+
+    It comes before the fit is charged, and says what would cost less. Made an error, it stops the
+    fit, and nothing is charged.
+
+    Raises
+    ------
+    LedgerWarning
+        By a fit with a ledger, where it is made an error.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skdp.exceptions import LedgerWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", LedgerWarning)  # rather than spend the last of a budget
     """
 
 
@@ -95,15 +116,17 @@ class LedgerError(RuntimeError):
 class BudgetExceededError(LedgerError):
     """A fit costs more than the rest of a ledger's budget. Nothing was drawn or written.
 
+    Or it isn't among the planned charges that are left of a ledger that has a list of them.
+
     Parameters
     ----------
     message : str
         Text of the error.
     left, asked : float, default=None
-        Epsilon at the ledger's delta: that of the largest single Gaussian fit that would still be
-        accepted, and that of the refused fit.
+        Epsilon at the ledger's delta: that of the largest single Gaussian fit, or planned charge,
+        that would still be accepted, and that of the refused fit.
     n_fits : int, default=None
-        Number of fits like this one that the whole budget pays for.
+        Number of fits like this one that the whole budget pays for, or that were planned.
 
     Raises
     ------

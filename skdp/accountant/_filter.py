@@ -161,11 +161,14 @@ def _gaussian_cost(events, adjacency, erasure):
 
 def _squared_pure_mu(event, adjacency):
     """Sum over the steps of a pure event of the squares of what each costs."""
-    epsilon = replace(event, n_steps=1).epsilon(adjacency)
+    return event.n_steps * pure_mu(replace(event, n_steps=1).epsilon(adjacency)) ** 2
+
+
+def pure_mu(epsilon):
+    """Mu of a Gaussian release that dominates every release of (epsilon, 0)."""
     # The power curve of randomised response is two lines, and that of a Gaussian is concave: it is
     # above them if it is at the corner, where both kinds of error have probability 1 / (1 + e^eps).
-    mu = -2.0 * float(ndtri_exp(log_expit(-epsilon))) * (1 + _ROUNDING)
-    return event.n_steps * mu**2
+    return -2.0 * float(ndtri_exp(log_expit(-epsilon))) * (1 + _ROUNDING)
 
 
 def _numerical_profile(events, adjacency, erasure):

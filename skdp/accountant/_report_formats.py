@@ -104,6 +104,16 @@ def write_entries(report):
     return _json_safe({name: getattr(report, name) for name in (*_names(report), *_DERIVED)})
 
 
+def write_events(events):
+    """Events as types that JSON knows."""
+    return _json_safe(events)
+
+
+def read_events(entries):
+    """Events that `write_events` gave the entries of, or a ValueError."""
+    return _events(entries, "events")
+
+
 def read_entries(cls, entries):
     """Report of the class that `write_entries` gave the entries of, or a ValueError."""
     names = _names(cls)

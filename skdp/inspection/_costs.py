@@ -3,15 +3,19 @@
 import dataclasses
 import math
 
+import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
-from skdp._checks import check_count
+from skdp._checks import check_count, check_word
+from skdp._docs import shared_docs
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, model_of, report_of
 from skdp._plans._base import OpenPart, unprotected_names
 from skdp.accountant import compose
 from skdp.inspection._refits import refits, refits_inside
+from skdp.metrics._plan import GroupScoreBudget, ScoreBudget, plan_histogram
+from skdp.metrics._scorings import SCORES, n_releases
 from skdp.pipeline._steps import (
     SEPARATOR,
     all_leaves,
@@ -21,6 +25,7 @@ from skdp.pipeline._steps import (
     why_container_is_refused,
 )
 
+_NOISES = ("laplace", "gaussian")
 _ITSELF = "the pipeline itself"
 _LAST_FITS = (
     "fits of a step before its last one, and steps that were exchanged: this is the cost of the "
@@ -91,6 +96,75 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     if hasattr(estimator, "transform"):
         return estimator._preview(n_rows, n_columns)
     return estimator._preview(n_rows, n_columns, n_outputs)
+
+
+@shared_docs
+def preview_score(
+    scoring="accuracy",
+    *,
+    epsilon,
+    delta,
+    adjacency="zero_out",
+    mechanism="auto",
+    n_classes=2,
+    unit="one row",
+):
+    """Return the report that a private score with a ledger would have, without data.
+
+    It can be put into the list of a ledger of planned charges, as what :func:`preview` returns. A
+    curve or a table of :mod:`skdp.metrics` has the report of one score.
+
+    Parameters
+    ----------
+    scoring : str or list of str, default="accuracy"
+        The score, or several of one call, as for :func:`skdp.metrics.private_score`.
+    epsilon : float
+        Privacy loss, above 0.
+    delta : float
+        That of the score, in [0, 1): by default a score has that of its ledger.
+    {adjacency}
+    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
+        Noise; "auto" is Gaussian where there is a delta, as always with a ledger.
+    n_classes : int, default=2
+        Number of classes of the model: "roc_auc_ovr" makes a release for each.
+    unit : {"one row", "one group"}, default="one row"
+        "one group" for a score with `groups`.
+
+    Returns
+    -------
+    report : PrivacyReport
+        The future report.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    See Also
+    --------
+    preview : The same for a fit.
+    skdp.ledger.PrivacyLedger : Takes such reports as `planned`.
+
+    Examples
+    --------
+    >>> from skdp.inspection import preview_score
+    >>> report = preview_score(["accuracy", "roc_auc"], epsilon=0.5, delta=1e-6)
+    >>> report, report.n_releases
+    ((0.5, 1e-06)-DP, 2)
+    """
+    names = (scoring,) if isinstance(scoring, str) else tuple(scoring)
+    kinds = {"one row": ScoreBudget, "one group": GroupScoreBudget}
+    if mechanism == "auto":
+        mechanism = "gaussian" if delta > 0 else "laplace"
+    budget = kinds[check_word(unit, "unit", kinds)](
+        epsilon, delta, adjacency, mechanism=check_word(mechanism, "mechanism", _NOISES)
+    )
+    for name in names:
+        check_word(name, "scoring", SCORES)
+    n_steps = n_releases(names, np.arange(check_count(n_classes, "n_classes")))
+    # Noise and cost of a count follow neither from their number nor from that of the records.
+    plan = plan_histogram(budget, n_rows=1, n_cells=1, n_steps=n_steps)
+    return plan.report(reproducible=False)
 
 
 def total_report(pipeline):

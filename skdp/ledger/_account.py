@@ -51,10 +51,6 @@ class _Rehearsal(LedgerParameter):
     def __repr__(self):
         return "REHEARSAL"
 
-    def charge(self, *args, **kwargs):
-        """End the fit, as an `Account` would charge it."""
-        raise Rehearsed
-
 
 # In place of a ledger: the fit ends where it would be charged, see `skdp._rehearsal`.
 REHEARSAL = _Rehearsal()
@@ -92,6 +88,14 @@ class Account(NamedTuple):
         )
 
 
+class _RehearsalAccount(Account):
+    """Where a fit ends that is rehearsed."""
+
+    def charge(self, report, random_state, key=()):
+        """End the fit, which was planned and isn't charged."""
+        raise Rehearsed
+
+
 def resolve_account(ledger, estimator, parameters):
     """Return the account of a fit, or None if nobody records it here.
 
@@ -102,7 +106,7 @@ def resolve_account(ledger, estimator, parameters):
     if ledger is None or ledger is ALREADY_CHARGED:
         return None
     if ledger is REHEARSAL:
-        return REHEARSAL
+        return _RehearsalAccount(ledger, estimator, {})
     if not isinstance(ledger, LedgerParameter):
         from skdp.ledger import PrivacyLedger
 

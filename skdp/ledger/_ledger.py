@@ -1,6 +1,7 @@
 """The ledger: one budget for all fits on the same records."""
 
 import dataclasses
+import functools
 import json
 import os
 
@@ -8,8 +9,8 @@ from skdp._checks import check_flag, check_real
 from skdp._docs import shared_docs
 from skdp._random import random_name
 from skdp.accountant._report_formats import report_html
-from skdp.exceptions import BudgetExceededError, LedgerError
-from skdp.ledger import _records, _rules, _store, _text
+from skdp.exceptions import LedgerError, LedgerWarning, warn_user
+from skdp.ledger import _records, _rules, _schedule, _store, _text
 from skdp.ledger._account import LedgerParameter
 
 _USER_VARIABLE = "SKDP_LEDGER_USER"
@@ -53,12 +54,23 @@ class PrivacyLedger(LedgerParameter):
         Whether fits may have a `random_state`. The budget then holds while the seeds stay secret. A
         salted hash of each seed is kept, and a repeated seed is refused. A seed that can be guessed
         can be found from its hash.
+    planned : list, default=None
+        The charges of a study that is planned beforehand. The ledger then takes these, in any order
+        that may follow results, and no others. The list is accepted once, if the smallest valid
+        bound of all of it is within the budget; that is mostly far less than charges of any kind
+        cost. An entry is a report (such as that of :func:`~skdp.inspection.preview`), an event or a
+        list of events, for one charge; or a tuple of this and how many such charges are planned,
+        and as a third the name of their :meth:`part`. A charge is taken for a planned one if its
+        events are the same, or have more noise. With None any charges are taken. The list of a
+        file never changes; when a file is opened it is given again or left out, like the budget.
 
     Raises
     ------
     LedgerError
-        If the file can't be used, has another budget for the dataset, or has no budget and none is
-        given.
+        If the file can't be used, has another budget or other planned charges for the dataset, or
+        has no budget and none is given.
+    BudgetExceededError
+        If the budget doesn't allow what is planned. No ledger is made.
     TypeError, ValueError
         If a parameter is out of range.
 
@@ -88,6 +100,14 @@ class PrivacyLedger(LedgerParameter):
     '0.50 spent, 0.83 left'
     >>> ledger.can_afford(query)
     True
+
+    A ledger of planned charges:
+
+    >>> path = os.path.join(folder.name, "planned.db")
+    >>> ledger = PrivacyLedger(path, epsilon=1.0, delta=1e-5, planned=[(query, 2)])
+    >>> ledger.charge(query)
+    >>> [f"{one['used']} of {one['count']}" for one in ledger.planned]
+    ['1 of 2']
     >>> folder.cleanup()
     """
 
@@ -101,6 +121,7 @@ class PrivacyLedger(LedgerParameter):
         unit="one row",
         dataset="default",
         allow_seeds=False,
+        planned=None,
     ):
         self._path = _store.absolute(path)
         self._dataset = _records.check_name(dataset, "dataset")
@@ -109,20 +130,49 @@ class PrivacyLedger(LedgerParameter):
         wanted = {name: check_real(x, name) for name, x in numbers.items() if x is not None}
         allow_seeds = check_flag(allow_seeds, "allow_seeds")
         given = {"adjacency": adjacency, "unit": unit, "allow_seeds": allow_seeds}
-        if len(wanted) == 2:
+        is_stated = len(wanted) == 2
+        if is_stated:
             wanted |= given
-            terms = dataclasses.asdict(_rules.make_terms(**wanted, salt=random_name()))
-            _store.create(self._path, self._dataset, {**terms, "time": _records.now()})
+            self._create(_rules.make_terms(**wanted, salt=random_name()), planned)
         else:
             # What is left out is the file's.
             wanted |= {name: value for name, value in given.items() if value != _DEFAULTS[name]}
-        terms = self._terms()
+        standing = self._standing()
         for name, value in wanted.items():
-            if value != getattr(terms, name):
+            if value != getattr(standing.terms, name):
                 raise LedgerError(
-                    f"{self._where()} has {name}={getattr(terms, name)!r}, and {name}={value!r} "
-                    "was given. A budget stays what it was; leave it out to use this one."
+                    f"{self._where()} has {name}={getattr(standing.terms, name)!r}, and "
+                    f"{name}={value!r} was given. A budget stays what it was; leave it out to use "
+                    "this one."
                 )
+        if is_stated or planned is not None:
+            self._check_planned(standing, planned)
+
+    def _create(self, terms, planned):
+        """Write a budget, unless the file has one for the dataset."""
+        plan, items = None, ()
+        if planned is not None:
+            items = _schedule.read_planned(planned, terms, _records.check_name)
+            # Who opens a ledger need not wait for the bound of its list.
+            is_there = _store.has_budget(self._path, self._dataset)
+            plan = None if is_there else {"bound": float(_schedule.check_list(items, terms))}
+        entries = {**dataclasses.asdict(terms), "time": _records.now()}
+        rows = [_schedule.write_item(item) for item in items] if plan is not None else []
+        _store.create(self._path, self._dataset, entries, plan, rows)
+
+    def _check_planned(self, standing, planned):
+        """Raise an error where the file has another list of planned charges than was given."""
+        kept = [] if standing.planned is None else list(standing.items.values())
+        if planned is None:
+            given = []
+        else:
+            given = _schedule.read_planned(planned, standing.terms, _records.check_name)
+        if _schedule.counts_of(given) != _schedule.counts_of(kept):
+            shown = "; ".join(str(item) for item in kept) or "none"
+            raise LedgerError(
+                f"{self._where()} has other planned charges than were given: {shown}. A budget "
+                "stays what it was; leave out epsilon, delta and planned to use this one."
+            )
 
     @property
     def path(self):
@@ -140,20 +190,47 @@ class PrivacyLedger(LedgerParameter):
         return self._part or None
 
     @property
+    def epsilon(self):
+        """Epsilon of the budget."""
+        return self._standing().terms.epsilon
+
+    @property
+    def delta(self):
+        """Delta of the budget."""
+        return self._standing().terms.delta
+
+    @property
     def spent(self):
-        """Epsilon of all charges, at the ledger's delta: for orientation, not a guarantee."""
-        terms, totals = self._state()
-        return _rules.epsilon_spent(totals, terms)
+        """Epsilon of all charges, at the ledger's delta: for orientation, not a guarantee.
+
+        A float that has the attributes `epsilon` and `delta`. It is the whole budget where nothing
+        more would be accepted, be it after a single fit that takes all, and only there. Shares of
+        the budget spent and left add up to one, epsilons don't: see `left`. In a ledger of planned
+        charges it is the epsilon of those that were made.
+        """
+        standing = self._standing()
+        return _rules.Epsilon(standing.spent, standing.terms.delta)
 
     @property
     def left(self):
         """Epsilon, at the ledger's delta, of the largest Gaussian fit that is still possible.
 
-        Together with `spent` it exceeds the budget, because several fits cost less than the sum of
-        their epsilons.
+        A float that has the attributes `epsilon` and `delta`. Together with `spent` it exceeds the
+        budget, because several fits cost less than the sum of their epsilons: what adds up to the
+        budget is squares of mu. It is 0 where `spent` is the whole budget. In a ledger of planned
+        charges it is the epsilon of the largest one that wasn't made.
         """
-        terms, totals = self._state()
-        return _rules.epsilon_left(totals, terms)
+        standing = self._standing()
+        return _rules.Epsilon(standing.left, standing.terms.delta)
+
+    @property
+    def planned(self):
+        """Planned charges, or None for a ledger without a list of them.
+
+        A list of a dict for each: "part", "epsilon" and "delta" of one charge, its "events" in
+        words, "count" and how many of them are "used". For a part, those that count in it.
+        """
+        return self._standing().planned
 
     def part(self, name):
         """Return a ledger of the same file for a part of the records.
@@ -200,7 +277,9 @@ class PrivacyLedger(LedgerParameter):
         Raises
         ------
         BudgetExceededError
-            If it costs more than is left.
+            If it costs more than is left, or isn't a planned charge that is left.
+        LedgerWarning
+            If it takes all that is left and warnings are errors. Nothing is charged then.
         LedgerError
             If the file can't be used, or the report can't be counted here: another unit or
             adjacency, or a seed.
@@ -231,13 +310,7 @@ class PrivacyLedger(LedgerParameter):
             If `report` isn't a report.
         """
         report = _records.checked(report)
-        terms, totals = self._state()
-        cost = _rules.assess(report, terms)
-        try:
-            _rules.admit(report, cost, totals, terms, self._where())
-        except BudgetExceededError:
-            return False
-        return True
+        return self._standing().can_take(report)
 
     def report(self):
         """Return the guarantee of all fits that this ledger accepts, past and future: its budget.
@@ -250,8 +323,8 @@ class PrivacyLedger(LedgerParameter):
 
         {Raises: LedgerError}
         """
-        terms, _, charges = self._state(_records.read_charges)
-        return terms.report(_text.released(charges), _text.unprotected(charges))
+        standing, charges = self._state()
+        return standing.terms.report(_text.released(charges), _text.unprotected(charges))
 
     def to_frame(self, *, reports=False):
         """Return the charges as a table, in the order in which they were made.
@@ -267,8 +340,10 @@ class PrivacyLedger(LedgerParameter):
         frame : pandas.DataFrame
             One row per charge. Columns: "time" (UTC, by the clock of the machine), "part",
             "estimator", "parameters" (a dict), "epsilon", "delta", "adjacency" and "events" of its
-            report, "mu" and "erasure" (what was charged), "share" (of the budget; shares add up),
-            "process" and "user".
+            report, "mu" and "erasure" (what was charged), "share" (of the budget, by the square of
+            mu, or all of it; shares add up), "process" and "user". Of a planned charge, mu is that
+            of a Gaussian release with its epsilon at the ledger's delta, and the share is of the
+            list.
 
         Raises
         ------
@@ -285,12 +360,13 @@ class PrivacyLedger(LedgerParameter):
         Returns
         -------
         content : dict
-            The budget, the amounts spent and left, and under "charges" the rows of :meth:`to_frame`
-            with their reports; for a part, those that count in it.
+            The budget, the amounts spent and left, the share spent, the planned charges (see
+            :attr:`planned`), and under "charges" the rows of :meth:`to_frame` with their reports;
+            for a part, those that count in it.
 
         {Raises: LedgerError}
         """
-        return _text.as_dict(self, *self._state(_records.read_charges))
+        return _text.as_dict(self, *self._state())
 
     def _charge(self, report, *, estimator, parameters, seed, states=None):
         """Charge a fit, and keep what is public about it.
@@ -300,10 +376,10 @@ class PrivacyLedger(LedgerParameter):
         charge covers it.
         """
         report = _records.checked(report)
-        terms = self._terms()
+        standing = self._standing()
         # Slow for sampled batches, so that it is done, and cached, before others have to wait.
-        _rules.assess(report, terms)
-        hashed = _records.hash_seed(seed, terms, self._where())
+        standing.cost(report)
+        hashed = _records.hash_seed(seed, standing.terms, self._where())
         entries = {
             "dataset": self._dataset,
             "part": self._part,
@@ -316,29 +392,43 @@ class PrivacyLedger(LedgerParameter):
             "user": os.environ.get(_USER_VARIABLE),
         }
         with _store.transaction(self._path, write=True) as file:
-            terms = _records.read_terms(file, self._dataset, self._path)
-            cost = _rules.assess(report, terms)
+            which = file, self._dataset, self._part
+            standing = _records.read_standing(*which, self._path)
             if hashed is not None:
                 _records.keep_seed(file, self._dataset, hashed, self._where())
-            if states and _records.goes_on(file, self._dataset, self._part, states, cost):
+            if states and _records.goes_on(*which, states, report, standing):
                 return
-            totals = _records.read_totals(file, self._dataset, self._part)
-            alone = _rules.admit(report, cost, totals, terms, self._where())
-            charged = {"mu": cost.mu, "erasure": cost.erasure, "alone": alone}
+            stated = functools.partial(_records.read_stated, *which)
+            admission = standing.admit(report, self._where(), stated)
+            if admission.warning:
+                # As an error it undoes all of this.
+                warn_user(admission.warning, LedgerWarning)
+            cost = admission.cost
+            charged = {"mu": cost.mu, "erasure": cost.erasure, "alone": admission.alone}
             number = _store.insert(file, "charge", {**entries, **charged, "time": _records.now()})
+            if admission.planned is not None:
+                use = {"charge": number, "planned": admission.planned}
+                _store.insert(file, "planned_use", use)
             if states:
                 _store.insert(file, "stream", {"name": states[1], "charge": number})
 
-    def _terms(self):
-        with _store.transaction(self._path, write=False) as file:
-            return _records.read_terms(file, self._dataset, self._path)
+    def _delta_of_counts(self, epsilon, mechanism):
+        """Return the delta of noise on counts: the budget's, or 0 where that costs less here."""
+        terms = self._standing().terms
+        if mechanism == "gaussian":
+            return terms.delta
+        return _rules.delta_of_least_cost(epsilon, terms)
 
-    def _state(self, *more):
-        """Terms, totals and what other functions read, as they are at one moment."""
+    def _standing(self):
         with _store.transaction(self._path, write=False) as file:
-            terms = _records.read_terms(file, self._dataset, self._path)
-            readers = (_records.read_totals, *more)
-            return terms, *(read(file, self._dataset, self._part) for read in readers)
+            return _records.read_standing(file, self._dataset, self._part, self._path)
+
+    def _state(self):
+        """What the budget stands at and its charges, as they are at one moment."""
+        with _store.transaction(self._path, write=False) as file:
+            which = file, self._dataset, self._part
+            standing = _records.read_standing(*which, self._path)
+            return standing, _records.read_charges(*which)
 
     def __eq__(self, other):
         if not isinstance(other, PrivacyLedger):
@@ -366,7 +456,7 @@ class PrivacyLedger(LedgerParameter):
         return report_html(*self._summary())
 
     def _summary(self):
-        return _text.summarise(self, *self._state(_records.read_charges))
+        return _text.summarise(self, *self._state())
 
     def _key(self):
         return self._path, self._dataset, self._part

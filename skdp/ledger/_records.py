@@ -3,17 +3,20 @@
 import dataclasses
 import datetime
 import hashlib
+import json
 import unicodedata
 
 from skdp.accountant import PrivacyReport
-from skdp.accountant._filter import GaussianCost
 from skdp.exceptions import LedgerError
-from skdp.ledger import _rules, _store
+from skdp.ledger import _filter, _rules, _schedule, _store
 
 _SUMS = """SELECT part, sum(mu * mu) AS square, sum(erasure) AS erasure, count(*) AS n_charges,
     max(coalesce(alone, 0.0)) AS alone FROM charge WHERE dataset = ? GROUP BY part"""
-_PAID = """SELECT mu, erasure FROM stream JOIN charge ON charge.id = stream.charge
+_PAID = """SELECT mu, erasure, planned FROM stream JOIN charge ON charge.id = stream.charge
+    LEFT JOIN planned_use ON planned_use.charge = charge.id
     WHERE name = ? AND dataset = ? AND part = ?"""
+_USED = """SELECT planned, count(*) AS n_charges FROM planned_use
+    JOIN planned ON planned.id = planned_use.planned WHERE dataset = ? GROUP BY planned"""
 # Each guess at a seed takes some milliseconds.
 _HASH_ROUNDS = 20_000
 _LONGEST_NAME = 200
@@ -68,6 +71,15 @@ def read_totals(file, dataset, part):
     return _rules.joint_totals(sums, part)
 
 
+def read_stated(file, dataset, part):
+    """Return what the charges that count in a part state of themselves."""
+    names = ("part", "epsilon", "delta")
+    return [
+        {name: row[name] for name in names} | {"adjacency": json.loads(row["report"])["adjacency"]}
+        for row in read_charges(file, dataset, part)
+    ]
+
+
 def read_charges(file, dataset, part):
     """Return the rows of the charges that count in a part, "" for all."""
     query, values = "SELECT * FROM charge WHERE dataset = ?", [dataset]
@@ -76,7 +88,26 @@ def read_charges(file, dataset, part):
     return list(_store.select(file, f"{query} ORDER BY id", *values))
 
 
-def goes_on(file, dataset, part, states, cost):
+def read_standing(file, dataset, part, path):
+    """Return what a budget stands at for charges to a part, "" for those to all records."""
+    terms = read_terms(file, dataset, path)
+    plan = _read_plan(file, dataset)
+    if plan is None:
+        return _filter.Filter(terms, tuple(read_totals(file, dataset, part)))
+    rows = _store.select(file, "SELECT * FROM planned WHERE dataset = ? ORDER BY id", dataset)
+    counted = [row for row in rows if not part or row["part"] in ("", part)]
+    items = {row["id"]: _schedule.read_item(row) for row in counted}
+    used = {row["planned"]: row["n_charges"] for row in _store.select(file, _USED, dataset)}
+    return _schedule.PlannedList(terms, plan["bound"], items, used, part)
+
+
+def _read_plan(file, dataset):
+    if not _store.has_table(file, "plan"):
+        return None
+    return next(_store.select(file, "SELECT * FROM plan WHERE dataset = ?", dataset), None)
+
+
+def goes_on(file, dataset, part, states, report, standing):
     """Return whether a charge covers a call in a stream, which then leaves the second state.
 
     Nothing goes on from the first any more: calls that a charge covers follow one another, in one
@@ -84,7 +115,7 @@ def goes_on(file, dataset, part, states, cost):
     """
     before, after = states
     paid = next(_store.select(file, _PAID, before, dataset, part), None)
-    if paid is None or not cost.is_within(GaussianCost(**paid)):
+    if paid is None or not standing.covers_call(report, paid):
         return False
     file.execute("UPDATE stream SET name = ? WHERE name = ?", (after, before))
     return True

@@ -15,11 +15,9 @@ from skdp.accountant import (
     LaplaceEvent,
     PrivacyReport,
     RandomizedResponseEvent,
-    SelectionEvent,
     calibrate,
 )
 from skdp.accountant._calibration import gaussian_mu
-from skdp.accountant._events import joint_erasure
 from skdp.accountant._filter import (
     ERASURE_SHARE,
     FIT_SHARE,
@@ -27,9 +25,10 @@ from skdp.accountant._filter import (
     GaussianCost,
     cost_of_report,
     gaussian_budget,
+    pure_mu,
 )
 from skdp.accountant._report import PART_OF_GROUP
-from skdp.exceptions import BudgetExceededError, LedgerError
+from skdp.exceptions import LedgerError
 
 ORIENTATION = (
     "the amount spent is for orientation; the guarantee is the budget, spent or not, because an "
@@ -53,6 +52,23 @@ _NOT_COVERED = (
 _MANY = 10**9
 # Relative slack from (epsilon, delta) to the limits, which then round to the private side.
 _ROUNDING = 2e-9
+
+
+class Epsilon(float):
+    """An epsilon, as a float, and the delta at which it is meant."""
+
+    def __new__(cls, epsilon, delta):
+        found = super().__new__(cls, epsilon)
+        found.delta = delta
+        return found
+
+    @property
+    def epsilon(self):
+        """The epsilon as a plain float."""
+        return float(self)
+
+    def __reduce__(self):
+        return Epsilon, (self.epsilon, self.delta)
 
 
 @dataclass(frozen=True)
@@ -129,8 +145,8 @@ def make_terms(*, epsilon, delta, adjacency, **fields):
     return terms
 
 
-def assess(report, terms):
-    """Return the `GaussianCost` of a fit under the terms of a budget that counts such fits."""
+def check_unit(report, terms):
+    """Raise a LedgerError if a budget doesn't count fits that protect what this one does."""
     if report.unit != terms.unit or (
         "replace_label" in (report.adjacency, terms.adjacency)
         and report.adjacency != terms.adjacency
@@ -142,11 +158,16 @@ def assess(report, terms):
             f"protects {report.unit} ({report.adjacency}): {advice}a ledger of its own, in another "
             "file or with another dataset=."
         )
+
+
+def assess(report, terms):
+    """Return the `GaussianCost` of a fit under the terms of a budget that counts such fits."""
+    check_unit(report, terms)
     try:
         return cost_of_report(report, terms.adjacency, erasure=FIT_SHARE * terms.limits.erasure)
     except ValueError as error:
         is_sampled = isinstance(error, ErasureTooSmallError)
-        advice = _least_delta(error.least / FIT_SHARE) if is_sampled else ""
+        advice = least_delta(error.least / FIT_SHARE) if is_sampled else ""
         raise LedgerError(f"this fit's cost can't be bounded: {error}{advice}") from error
 
 
@@ -179,10 +200,14 @@ class Total:
         """Return the total after so many more charges."""
         return self + Total(times * cost.mu**2, times * cost.erasure, times)
 
-    def epsilon(self, delta):
-        """Return what was spent, as epsilon at a delta."""
-        is_alone = self.alone and self.n_charges == 1
-        return self.alone if is_alone else self.cost.epsilon(delta)
+    def share(self, limits):
+        """Return the share of a budget that was charged: of squared mu, or all of it.
+
+        Nothing can follow a fit that was taken for the whole budget, nor what exceeds a limit.
+        """
+        if self.alone or not self.cost.is_within(limits):
+            return 1.0
+        return min(self.square / limits.mu**2, 1.0) if self.square else 0.0
 
 
 def joint_totals(sums, part):
@@ -193,24 +218,42 @@ def joint_totals(sums, part):
     return [whole, *(whole + total for name, total in sums.items() if name)]
 
 
+def share_spent(totals, terms):
+    """Return the share of a budget that was charged; the rest is what is left."""
+    return max(total.share(terms.limits) for total in totals)
+
+
 def epsilon_spent(totals, terms):
-    """Return the epsilon, at the budget's delta, of what was charged."""
-    return max(total.epsilon(terms.delta) for total in totals)
+    """Return the epsilon, at the budget's delta, of what was charged.
+
+    It is the whole budget where nothing is left of it, and only there.
+    """
+    taken = [total for total in totals if not total.alone]
+    found = max((total.cost.epsilon(terms.delta) for total in taken), default=0.0)
+    return max(found, terms.epsilon) if epsilon_left(totals, terms) == 0 else found
 
 
 def epsilon_left(totals, terms):
     """Return the epsilon, at the budget's delta, of the largest Gaussian fit that could follow."""
     if not any(total.n_charges for total in totals):
         return terms.epsilon
-    square = terms.limits.mu**2 - max(total.square for total in totals)
-    return GaussianCost(math.sqrt(square)).epsilon(terms.delta) if square > 0 else 0.0
+    mu = terms.limits.mu * math.sqrt(1.0 - share_spent(totals, terms))
+    return GaussianCost(mu).epsilon(terms.delta)
 
 
-def share_of(cost, terms):
-    """Return the share of a budget that a charge took: all of it if it took that for itself."""
+def has_no_erasure_left(totals, terms):
+    """Return whether no sampled batches can follow, although full batches can."""
     limits = terms.limits
-    pairs = (cost.mu**2, limits.mu**2), (cost.erasure, limits.erasure)
-    return max(min(one / most, 1.0) if most else float(one > 0) for one, most in pairs)
+    least = GaussianCost(0.0, FIT_SHARE * limits.erasure)
+    return bool(limits.erasure) and not takes(least, totals, limits)
+
+
+def share_of(mu, alone, terms):
+    """Return the share of a budget that a charge took: all of it if it took that for itself."""
+    if alone is not None:
+        return 1.0
+    limits = terms.limits
+    return min(mu**2 / limits.mu**2, 1.0) if limits.mu else float(mu > 0)
 
 
 def n_more(cost, totals, terms):
@@ -222,68 +265,68 @@ def n_more(cost, totals, terms):
     shares = [max(left, 0.0) / one for one, left in pairs if one > 0]
     # One more than what rounding leaves, and down to what is taken.
     found = 1 + int(min([_MANY, *shares]))
-    while found and not _take(cost, totals, limits, times=found):
+    while found and not takes(cost, totals, limits, times=found):
         found -= 1
     return found
 
 
-def admit(report, cost, totals, terms, where):
-    """Return None if a fit may be made, or the epsilon of one that takes the whole budget.
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a fit may be made, and the epsilon of one that takes the whole budget, else None.
 
     Such a fit was decided on when there was nothing yet to look at, and nothing can follow: its
     own guarantee counts, which for sampled batches is better than its cost.
     """
-    if _take(cost, totals, terms.limits):
-        return None
+
+    is_taken: bool
+    alone: float | None = None
+
+
+def judge(report, cost, totals, terms):
+    """Return the `Verdict` on a fit of some cost."""
+    if takes(cost, totals, terms.limits):
+        return Verdict(True)
     alone = report.epsilon_at(terms.delta) if report.adjacency == terms.adjacency else math.inf
     if alone <= terms.epsilon and not any(total.n_charges for total in totals):
-        return alone
-    left = epsilon_left(totals, terms)
-    asked = cost.epsilon(terms.delta)
-    n_fits = n_more(cost, [Total()], terms) or int(alone <= terms.epsilon)
-    raise BudgetExceededError(
-        f"this fit costs epsilon = {asked:.4g} at delta = {terms.delta:g}, and {left:.4g} of "
-        f"{terms.epsilon:g} is left in {where}; the whole budget pays for {n_fits} such "
-        f"fit{'s' * (n_fits != 1)}.{_what_would_fit(report, cost, totals, terms)} "
-        "Nothing was fitted or charged.",
-        left=left,
-        asked=asked,
-        n_fits=n_fits,
-    )
+        return Verdict(True, alone)
+    return Verdict(False)
 
 
-def _take(cost, totals, limits, times=1):
+def takes(cost, totals, limits, times=1):
     """Return whether so many fits of a cost stay within the limits, whatever they meet."""
     return all(total.followed_by(cost, times).cost.is_within(limits) for total in totals)
 
 
-def _what_would_fit(report, cost, totals, terms):
-    """Return a sentence on what would be taken instead of a fit, or nothing."""
-    events, limits = report.events, terms.limits
-    if any(isinstance(event, SelectionEvent) and event.repetitions.mean > 1 for event in events):
-        return ' A search with method="compose" often costs less.'
-    if report.adjacency == terms.adjacency and all(event.is_pure for event in events):
-        epsilon = math.fsum(event.epsilon(terms.adjacency) for event in events)
-        if not 0 < epsilon <= terms.epsilon:
-            return ""
-        gaussian = GaussianCost(gaussian_mu(epsilon, terms.delta))
-        if not _take(gaussian, totals, limits):
-            return ""
-        spent = gaussian.epsilon(terms.delta)
-        return f" Gaussian noise with a delta of {terms.delta:g} would cost {spent:.4g}."
-    if not _take(GaussianCost(cost.mu), totals, limits):
-        return ""
-    erasure = joint_erasure(event.erasure for event in events)
-    if not erasure:
-        return " Its delta has no share left for sampled batches; full batches still fit."
-    # What sampled batches take beside it is a share of what there is.
-    return _least_delta((max(total.erasure for total in totals) + erasure) / (1 - FIT_SHARE))
+def delta_of_least_cost(epsilon, terms):
+    """Return 0 or the budget's delta: at which one release of this epsilon costs a ledger less."""
+    if math.isinf(epsilon):
+        return terms.delta
+    return terms.delta if gaussian_mu(epsilon, terms.delta) <= pure_mu(epsilon) else 0.0
 
 
-def _least_delta(erasure):
+def least_delta(erasure):
     """Return a sentence on the smallest budget that has so much for erasures."""
     least = erasure / ERASURE_SHARE * (1 + _ROUNDING)
     if not least < 1:
         return ""
     step = 10.0 ** (math.floor(math.log10(least)) - 1)
     return f" A ledger takes such a fit from a delta of {math.ceil(least / step) * step:.2g} on."
+
+
+@dataclass(frozen=True)
+class Admission:
+    """How a fit is charged: its cost, and what is said before it is.
+
+    `alone` is the epsilon of one that takes a whole budget, `planned` the number of the planned
+    charge that it is.
+    """
+
+    cost: GaussianCost
+    alone: float | None = None
+    planned: int | None = None
+    warning: str = ""
+
+
+def counted(number, what):
+    """Return a number of things in words."""
+    return f"{number} {what}{'s' * (number != 1)}"

@@ -55,6 +55,32 @@ _SCHEMAS = (
             name TEXT PRIMARY KEY, charge INTEGER NOT NULL REFERENCES charge (id)
         )""",
     ),
+    (
+        # A budget with a row here takes the charges of a list and no others: the bound of the list
+        # is what it was accepted at.
+        """CREATE TABLE plan (
+            dataset TEXT PRIMARY KEY REFERENCES budget (dataset),
+            bound REAL NOT NULL CHECK (typeof(bound) = 'real' AND bound >= 0)
+        )""",
+        """CREATE TABLE planned (
+            id INTEGER PRIMARY KEY, dataset TEXT NOT NULL REFERENCES plan (dataset),
+            part TEXT NOT NULL, events TEXT NOT NULL,
+            epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon >= 0),
+            delta REAL NOT NULL CHECK (typeof(delta) = 'real' AND delta >= 0 AND delta < 1),
+            count INTEGER NOT NULL CHECK (typeof(count) = 'integer' AND count > 0)
+        )""",
+        # Which planned charge a charge is.
+        """CREATE TABLE planned_use (
+            charge INTEGER PRIMARY KEY REFERENCES charge (id),
+            planned INTEGER NOT NULL REFERENCES planned (id)
+        )""",
+        *(
+            f"""CREATE TRIGGER {table}_stays_by_{action.lower()} BEFORE {action} ON {table}
+                BEGIN SELECT RAISE(ABORT, 'a list of planned charges is never changed'); END"""
+            for table in ("plan", "planned", "planned_use")
+            for action in ("DELETE", "UPDATE")
+        ),
+    ),
 )
 SCHEMA_VERSION = len(_SCHEMAS)
 _LOCKED = f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds"
@@ -111,15 +137,32 @@ HOW_TO_CREATE = (
 )
 
 
-def create(path, dataset, entries):
-    """Write a budget, in a new file if there is none, unless the file has one for the dataset."""
+def create(path, dataset, entries, plan=None, planned=()):
+    """Write a budget, in a new file if there is none, unless the file has one for the dataset.
+
+    `plan` and `planned` are the entries of its list of planned charges, if it has one.
+    """
     with _connection(path, "rwc") as connection:
         _give_up_log(connection, path, write=True)
         connection.execute("BEGIN IMMEDIATE")
         _complete(connection, _read_version(connection, path))
         if find_budget(connection, dataset) is None:
             insert(connection, "budget", {"dataset": dataset, **entries})
+            if plan is not None:
+                insert(connection, "plan", {"dataset": dataset, **plan})
+            for item in planned:
+                insert(connection, "planned", {"dataset": dataset, **item})
         connection.execute("COMMIT")
+
+
+def has_budget(path, dataset):
+    """Return whether there is a file that has a budget for a dataset."""
+    if _identity(path) is None:
+        return False
+    with _connection(path, "rw") as connection:
+        return bool(_read_version(connection, path)) and (
+            find_budget(connection, dataset) is not None
+        )
 
 
 def insert(connection, table, entries):
@@ -132,6 +175,12 @@ def insert(connection, table, entries):
 def find_budget(connection, dataset):
     """Return the row of a dataset's budget as a dict, or None."""
     return next(select(connection, "SELECT * FROM budget WHERE dataset = ?", dataset), None)
+
+
+def has_table(connection, name):
+    """Return whether a file has a table, which older versions don't make."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return any(select(connection, query, name))
 
 
 def select(connection, query, *values):

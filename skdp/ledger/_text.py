@@ -4,36 +4,34 @@ import json
 import math
 from collections import Counter
 
-from skdp.accountant._filter import GaussianCost
 from skdp.accountant._report_formats import UNRECORDED
-from skdp.ledger import _rules
+from skdp.ledger._rules import ORIENTATION, counted
 
 _OF_FIT = ("time", "part", "estimator", "parameters", "epsilon", "delta", "adjacency", "events")
 _COLUMNS = (*_OF_FIT, "mu", "erasure", "share", "process", "user", "report")
 
 
-def summarise(ledger, terms, totals, rows):
+def summarise(ledger, standing, rows):
     """Return a title and pairs of names and texts."""
+    terms = standing.terms
     title = f"Privacy ledger {ledger.path}"
     seeds = ", seeds allowed" if terms.allow_seeds else ""
     budget = f"epsilon = {terms.epsilon:g}, delta = {terms.delta:g}"
-    spent = f"epsilon = {_rules.epsilon_spent(totals, terms):.4g}"
-    spent += f" in {_counted(len(rows), 'charge')}"
+    planned = "; for planned charges only" if standing.planned is not None else ""
+    spent = f"epsilon = {standing.spent:.4g}, {standing.share:.1%} of the budget"
+    if standing.planned is not None:
+        spent = f"epsilon = {standing.spent:.4g}, {standing.share:.1%} of the planned charges"
+    spent += f", in {counted(len(rows), 'charge')}"
     n_parts = len({row["part"] for row in rows if row["part"]})
     if n_parts > 1:
-        spent += f", the most of {_counted(n_parts, 'part')}"
-    left = f"epsilon = {_rules.epsilon_left(totals, terms):.4g} for one more Gaussian fit"
-    if rows:
-        last = rows[-1]
-        n_fits = _rules.n_more(GaussianCost(last["mu"], last["erasure"]), totals, terms)
-        left += f"; {_counted(n_fits, 'more fit')} like the last ({last['estimator']})"
+        spent += f", the most of {counted(n_parts, 'part')}"
     entries = {
         "Dataset": ledger.dataset,
         "Part": ledger.part_name,
-        "Budget": f"{budget}; {terms.adjacency}, {terms.unit}{seeds}",
+        "Budget": f"{budget}; {terms.adjacency}, {terms.unit}{seeds}{planned}",
         "Spent": spent,
-        "Left": left,
-        "Note": _rules.ORIENTATION,
+        "Left": standing.rest(rows),
+        "Note": ORIENTATION,
     }
     return title, [(name, text) for name, text in entries.items() if text]
 
@@ -51,26 +49,24 @@ def unprotected(rows):
     return tuple(dict.fromkeys(name for names in found for name in names))
 
 
-def _counted(number, what):
-    return f"{number} {what}{'s' * (number != 1)}"
-
-
-def as_dict(ledger, terms, totals, rows):
+def as_dict(ledger, standing, rows):
     """Return everything as types that JSON knows."""
+    terms = standing.terms
     shown = ("epsilon", "delta", "adjacency", "unit", "allow_seeds")
-    spent = _rules.epsilon_spent(totals, terms)
     return {
         "path": ledger.path,
         "dataset": ledger.dataset,
         "part": ledger.part_name,
         **{name: getattr(terms, name) for name in shown},
-        "spent": spent if math.isfinite(spent) else "inf",
-        "left": _rules.epsilon_left(totals, terms),
-        "charges": [_readable(row, terms) for row in rows],
+        "spent": standing.spent if math.isfinite(standing.spent) else "inf",
+        "left": standing.left,
+        "share": standing.share,
+        "planned": standing.planned,
+        "charges": [_readable(row, standing) for row in rows],
     }
 
 
-def _readable(row, terms):
+def _readable(row, standing):
     report = json.loads(row["report"])
     found = {
         **row,
@@ -78,7 +74,7 @@ def _readable(row, terms):
         "parameters": json.loads(row["parameters"]),
         "adjacency": report["adjacency"],
         "events": report["event"],
-        "share": _rules.share_of(GaussianCost(row["mu"], row["erasure"]), terms),
+        "share": standing.share_of(row),
     }
     return {name: found[name] for name in _COLUMNS}
 

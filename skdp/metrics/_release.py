@@ -31,7 +31,7 @@ COUNTED = {
     "rows_per_group": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
 }
 CONSTRAINTS = BUDGET_CONSTRAINTS | {
-    "delta": [Interval(Real, 0, 1, closed="left")],
+    "delta": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
     "mechanism": [StrOptions({"auto", "laplace", "gaussian"})],
     "level": [Interval(Real, 0, 1, closed="neither")],
     "groups": ["array-like", None],
@@ -114,8 +114,21 @@ def score_budget(function, spent, design, groups, ledger):
     """Return what a call may spend: epsilon and delta, under an adjacency by a mechanism."""
     named = dict(zip(("epsilon", "delta", "adjacency", "mechanism"), spent, strict=True))
     account = resolve_account(ledger, function, named | design)
+    named["delta"] = _resolve_delta(named, account)
     make_budget = ScoreBudget if groups is None else GroupScoreBudget
     return make_budget(**named, account=account)
+
+
+def _resolve_delta(named, account):
+    """Return the delta of a call; "auto" is 0 but where a ledger adds up Gaussian noise for less.
+
+    That follows from the ledger's budget and not from what was charged there before.
+    """
+    if named["delta"] != "auto":
+        return named["delta"]
+    if account is None or named["mechanism"] == "laplace":
+        return 0.0
+    return account.ledger._delta_of_counts(named["epsilon"], named["mechanism"])
 
 
 def count_records(grids, counting, random_state):

@@ -98,7 +98,7 @@ def private_score(
     *,
     scoring="accuracy",
     epsilon,
-    delta=0.0,
+    delta="auto",
     adjacency="zero_out",
     mechanism="auto",
     groups=None,
@@ -138,15 +138,13 @@ def private_score(
         constant. Several scores share the budget: those of labels (all up to "recall_macro") have
         one part of it together, and each other score has its own.
     {epsilon:score}
-    delta : float, default=0.0
-        Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,
-        and mostly this is also the most accurate choice.
+    {delta:score}
     {adjacency}
     mechanism : {"auto", "laplace", "gaussian"}, default="auto"
         Noise: discrete Laplace, or Gaussian, which needs a delta. "auto" is Gaussian where there is
-        a delta and a ledger, because many Gaussian releases together cost less than half, whatever
-        was charged there before. Otherwise it is the one with less noise, nearly always discrete
-        Laplace.
+        a delta and a ledger, as there is by default with a ledger, because many Gaussian releases
+        together cost less than half, whatever was charged there before. Otherwise it is the one
+        with less noise, nearly always discrete Laplace.
     groups : array-like of shape (n_samples,), default=None
         The person, household, ... of each row, as hashable ids: the guarantee is then for one
         group, including its rows that aren't here, and composes with that of a fit with `groups`.

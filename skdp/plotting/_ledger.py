@@ -15,7 +15,8 @@ _AXES = {"charge": "charges, in the order in which they were made", "time": "tim
 class LedgerDisplay:
     """How the budget of a ledger was spent, fit by fit, stacked by estimator.
 
-    Heights are shares of the budget, which add up; epsilons don't. **The guarantee is the line at
+    Heights are shares of the budget, or of the list of a ledger of planned charges. They add up,
+    and epsilons don't. **The guarantee is the line at
     1**, whatever is spent so far: the rest is for orientation.
 
     Created by :meth:`from_ledger`. All parameters are stored as attributes.

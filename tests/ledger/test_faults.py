@@ -308,7 +308,8 @@ def test_a_copy_has_every_charge_also_while_somebody_has_the_file_open(ledger):
 
 def make_old(ledger):
     """Turn the file into what 0.2.0 left."""
-    edit(ledger, "DROP TABLE IF EXISTS stream", "PRAGMA user_version = 1")
+    newer = ("stream", "planned_use", "planned", "plan")
+    edit(ledger, *(f"DROP TABLE IF EXISTS {table}" for table in newer), "PRAGMA user_version = 1")
     edit(ledger, "PRAGMA journal_mode = WAL")
 
 
@@ -334,6 +335,26 @@ def test_a_file_of_an_older_version_is_taken_over_when_it_is_opened(ledger):
         one.partial_fit(*data)
     assert ledger.to_dict()["charges"][:2] == before["charges"]
     assert len(charges_of(ledger)) == 4
+
+
+def test_a_file_of_0_3_0_is_read_as_it_is_and_taken_over_by_a_charge(ledger):
+    ledger.charge(SMALL)
+    before = ledger.to_dict()
+    newer = ("planned_use", "planned", "plan")
+    edit(ledger, *(f"DROP TABLE {table}" for table in newer), "PRAGMA user_version = 2")
+    assert PrivacyLedger(ledger.path).to_dict() == before
+    assert ledger.planned is None
+    os.chmod(ledger.path, 0o400)
+    assert str(ledger).startswith("Privacy ledger")
+    os.chmod(ledger.path, 0o600)
+    ledger.charge(SMALL)
+    assert ledger.to_dict()["charges"][:2] == before["charges"]
+    planned = PrivacyLedger(ledger.path, dataset="b", epsilon=1.0, delta=1e-5, planned=[SMALL])
+    planned.charge(SMALL)
+    with pytest.raises(BudgetExceededError):
+        planned.charge(SMALL)
+    with closing(sqlite3.connect(ledger.path)) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (_store.SCHEMA_VERSION,)
 
 
 def test_a_charge_waits_for_those_who_have_a_file_with_a_log_open(ledger, monkeypatch):

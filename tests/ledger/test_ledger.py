@@ -26,12 +26,13 @@ from skdp.accountant import (
     get_epsilon,
 )
 from skdp.accountant._filter import GaussianCost, gaussian_budget
-from skdp.exceptions import BudgetExceededError, LedgerError
+from skdp.exceptions import BudgetExceededError, LedgerError, LedgerWarning
 from skdp.ledger import PrivacyLedger
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 POISSON = (GaussianEvent(3.0, sampling_rate=0.01, n_steps=200),)
 LABEL = "the label of one row"
+THE_LAST = pytest.mark.filterwarnings("ignore:this fit takes all:skdp.exceptions.LedgerWarning")
 
 
 def charge_until_refused(ledger, report, most=100):
@@ -57,6 +58,7 @@ def test_fits_are_taken_until_the_budget_is_spent_and_no_further(tmp_path):
     assert f"pays for {number} such fits" in str(error)
 
 
+@THE_LAST
 def test_a_smaller_fit_may_follow_one_that_was_refused(tmp_path):
     ledger = make_ledger(tmp_path)
     number, error = charge_until_refused(ledger, report_of(0.3))
@@ -65,6 +67,7 @@ def test_a_smaller_fit_may_follow_one_that_was_refused(tmp_path):
     assert ledger.left < 0.01
 
 
+@THE_LAST
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one", "replace_label"])
 def test_one_fit_may_take_the_whole_budget_to_the_last_digit(tmp_path, adjacency):
     unit = LABEL if adjacency == "replace_label" else "one row"
@@ -78,13 +81,14 @@ def test_one_fit_may_take_the_whole_budget_to_the_last_digit(tmp_path, adjacency
         ledger.charge(report_of(1e-2, adjacency=adjacency))
 
 
+@THE_LAST
 def test_one_sampled_fit_may_take_the_whole_budget_at_its_own_guarantee(tmp_path):
     report = report_of(get_epsilon(3.0, 1e-5, sampling_rate=0.01, n_steps=200), events=POISSON)
     ledger = make_ledger(tmp_path, epsilon=report.epsilon)
     assert ledger.can_afford(report)
     ledger.charge(report)
     # What it costs among others is more, and doesn't count.
-    assert ledger.spent == report.epsilon
+    assert ledger.spent == ledger.epsilon == report.epsilon
     assert not ledger.can_afford(report_of(1e-3))
     number, error = charge_until_refused(ledger, report)
     assert number == 0
@@ -166,6 +170,7 @@ def test_parts_cost_the_most_expensive_and_the_whole_counts_in_each(tmp_path):
         north.part("ward 3")
 
 
+@THE_LAST
 def test_each_part_may_have_one_fit_that_takes_all_if_nothing_was_charged_to_the_whole(tmp_path):
     ledger = make_ledger(tmp_path)
     for name in ("north", "south"):
@@ -178,12 +183,15 @@ def test_each_part_may_have_one_fit_that_takes_all_if_nothing_was_charged_to_the
         other.part("north").charge(report_of(1.0))
 
 
+@THE_LAST
 def test_what_is_left_for_all_is_what_every_part_has_left(tmp_path):
     report = report_of(get_epsilon(3.0, 1e-5, sampling_rate=0.01, n_steps=200), events=POISSON)
     ledger = make_ledger(tmp_path, epsilon=report.epsilon * 1.01)
     ledger.part("north").charge(report)
     ledger.part("south").charge(report_of(report.epsilon * 1.005))
-    assert ledger.spent == pytest.approx(ledger.part("south").spent)
+    # Nothing is left in the north.
+    assert ledger.spent == ledger.part("north").spent == ledger.epsilon
+    assert ledger.part("south").spent < ledger.epsilon
     assert ledger.part("south").left > 0.0
     assert ledger.left == ledger.part("north").left == 0.0
     assert "0 more fits" in str(ledger)
@@ -498,6 +506,7 @@ def test_a_fit_without_groups_is_told_of_them_by_a_ledger_of_groups(unit, is_sai
     assert ("give it groups=" in refusal_of(ledger, report)) is is_said
 
 
+@THE_LAST
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 30.0])
 def test_a_ledger_of_labels_promises_no_more_than_flipped_labels_give(epsilon, tmp_path):
     """They are taken for the whole budget by their own epsilon, and are no Gaussian noise."""
@@ -574,3 +583,131 @@ def test_a_budget_of_no_delta_is_refused_with_a_reason(delta, tmp_path):
     with pytest.raises(ValueError, match="fits with Gaussian noise need one"):
         PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=delta)
     assert not (tmp_path / "study").exists()
+
+
+WITH_PURE = {
+    "pure": one_report(LaplaceEvent(1 / 0.8)),
+    "sampled": one_report(*POISSON),
+    "rare": one_report(GaussianEvent(50.0), ErasureEvent(5e-6)),
+}
+
+
+@pytest.mark.parametrize("name", WITH_PURE)
+def test_spent_and_left_agree_after_a_fit_that_takes_all(name, tmp_path):
+    """.8 of 2 spent and nothing left was no answer."""
+    ledger = make_ledger(tmp_path, epsilon=WITH_PURE[name].epsilon_at(1e-5) * 1.001)
+    with pytest.warns(LedgerWarning, match="no other fit can follow"):
+        ledger.charge(WITH_PURE[name])
+    content = ledger.to_dict()
+    assert ledger.spent == content["spent"] == ledger.epsilon
+    assert ledger.left == content["left"] == 0.0
+    assert content["share"] == content["charges"][0]["share"] == 1.0
+    assert f"epsilon = {ledger.epsilon:.4g}, 100.0% of the budget" in str(ledger)
+    assert "epsilon = 0 for one more" in str(ledger)
+    assert not ledger.can_afford(report_of(1e-3))
+
+
+def test_the_rest_is_nothing_if_and_only_if_all_is_spent(tmp_path, rng):
+    ledger = make_ledger(tmp_path, epsilon=2.0)
+    kinds = [lambda: report_of(float(rng.uniform(0.02, 0.5))), lambda: one_report(*POISSON)]
+    kinds.append(lambda: one_report(LaplaceEvent(float(rng.uniform(5.0, 20.0)))))
+    assert (ledger.spent, ledger.left) == (0.0, 2.0)
+    for number in range(60):
+        report = kinds[number % 3]()
+        if not ledger.can_afford(report):
+            break
+        ledger.charge(report)
+        content = ledger.to_dict()
+        assert 0.0 < content["spent"] < 2.0
+        assert 0.0 < content["left"] < 2.0
+        # What is left takes a fit, and more doesn't.
+        assert ledger.can_afford(report_of(float(ledger.left) * (1 - 1e-6)))
+        assert not ledger.can_afford(report_of(float(ledger.left) * (1 + 1e-2)))
+        shares = sum(charge["share"] for charge in content["charges"])
+        assert content["share"] == pytest.approx(shares)
+    assert number > 5
+
+
+def test_what_is_spent_is_a_number_that_knows_its_delta(tmp_path):
+    ledger = make_ledger(tmp_path)
+    ledger.charge(report_of(0.5))
+    for value in (ledger.spent, ledger.left):
+        assert isinstance(value, float)
+        assert (value.epsilon, value.delta) == (float(value), 1e-5)
+        assert pickle.loads(pickle.dumps(value)).delta == copy.deepcopy(value).delta == 1e-5
+    assert (ledger.epsilon, ledger.delta) == (1.0, 1e-5)
+
+
+def test_a_charge_that_leaves_nothing_warns_before_it_is_made(tmp_path):
+    ledger = make_ledger(tmp_path, epsilon=2.0)
+    pure = WITH_PURE["pure"]
+    # The tests make warnings errors.
+    with pytest.raises(LedgerWarning, match=r"cost 0\.8 and leave 1\.\d+ for another") as warned:
+        ledger.charge(pure)
+    assert "Gaussian noise of the same epsilon with a delta of 1e-05" in str(warned.value)
+    assert charges_of(ledger) == []
+    seeded = make_ledger(tmp_path, name="seeded.db", epsilon=2.0, allow_seeds=True)
+    with pytest.raises(LedgerWarning):
+        seeded.charge(replace(pure, reproducible=True))
+    # The seed wasn't kept, either.
+    seeded.charge(report_of(0.1, reproducible=True))
+    with pytest.warns(LedgerWarning, match="takes all that is left"):
+        ledger.charge(pure)
+    assert len(charges_of(ledger)) == 1
+
+
+def test_the_last_of_several_fits_warns_and_one_that_leaves_something_does_not(tmp_path):
+    ledger = make_ledger(tmp_path)
+    ledger.charge(report_of(0.6))
+    rest = float(ledger.left)
+    ledger.charge(report_of(0.9 * rest))
+    with pytest.warns(LedgerWarning, match="A smaller epsilon would leave something"):
+        ledger.charge(report_of(float(ledger.left) * (1 - 1e-9)))
+    assert ledger.left < 1e-3
+
+
+def test_a_search_that_takes_all_is_told_of_the_other_way(tmp_path):
+    ledger = make_ledger(tmp_path, epsilon=3.0)
+    trial = (GaussianEvent(calibrate(0.9, 1e-6)),)
+    report = one_report(SelectionEvent((trial,), eta=2.0, stopping_rate=0.1))
+    assert report.epsilon_at(1e-5) < 3.0
+    if ledger.can_afford(report):
+        with pytest.warns(LedgerWarning, match='method="compose" often costs less'):
+            ledger.charge(report)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_a_refusal_that_a_plain_sum_has_room_for_says_why(adjacency, tmp_path):
+    ledger = make_ledger(tmp_path, epsilon=2.0, adjacency=adjacency)
+    ledger.part("north").charge(report_of(0.8, delta=1e-6, adjacency=adjacency))
+    scale = {"zero_out": 2.0, "replace_one": 4.0}[adjacency]
+    pure = report_of(0.5, delta=0.0, adjacency=adjacency, events=(LaplaceEvent(scale),))
+    said = refusal_of(ledger, pure)
+    assert "The plain sum of epsilons, 1.3, and that of deltas, 1e-06, would be within" in said
+    assert ".0159" in said
+    assert "planned=" in said
+    # In the south nothing was charged yet, and in the north the sum is beyond the budget.
+    larger = report_of(1.3, delta=0.0, adjacency=adjacency, events=(LaplaceEvent(scale / 2.6),))
+    assert "plain sum" not in refusal_of(ledger, larger)
+    assert "plain sum" not in refusal_of(ledger.part("north"), larger)
+    assert "plain sum" in refusal_of(ledger.part("north"), pure)
+    # Deltas that exceed the budget's together are no plain sum within it.
+    rare = report_of(0.9, adjacency=adjacency, events=(*POISSON, ErasureEvent(9.9e-6)))
+    assert "plain sum" not in refusal_of(ledger, rare)
+
+
+def test_a_sum_of_other_neighbours_is_none(tmp_path):
+    ledger = make_ledger(tmp_path, epsilon=2.0, adjacency="replace_one")
+    ledger.charge(report_of(0.4))
+    pure = report_of(0.5, delta=0.0, adjacency="replace_one", events=(LaplaceEvent(4.0),))
+    assert "plain sum" not in refusal_of(ledger, pure)
+
+
+def test_no_sampled_batches_are_left(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5)
+    assert "sampled batches" not in str(ledger)
+    for _ in range(200):
+        ledger.charge(one_report(GaussianEvent(1e4, 0.01, 1)))
+    assert "none of sampled batches, whose share of delta is used" in str(ledger)
+    assert ledger.left > 0.9
+    assert ledger.to_dict()["share"] < 0.01

@@ -12,13 +12,15 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from skdp.exceptions import BudgetExceededError
+from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.ledger import PrivacyLedger
 from tests.ledger._fits import NIGHTLY, charges_of, forks, make_ledger, processes, report_of
 
 FITS, PROCESSES, ATTEMPTS = 20, 8, 25
 N_RACES, N_KILLS = (50, 300) if NIGHTLY else (2, 12)
 RACING = report_of(0.2)
+# The last of so many fits leaves nothing.
+THE_LAST = pytest.mark.filterwarnings("ignore:this fit takes all")
 SMALL = report_of(0.001)
 
 
@@ -36,6 +38,7 @@ def ledger_for(folder, report, number):
     return make_ledger(folder, epsilon=high * (1 + 1e-6))
 
 
+@THE_LAST
 @forks
 @pytest.mark.parametrize("race", range(N_RACES))
 def test_as_many_fits_are_made_as_the_budget_pays_for_whoever_asks(tmp_path, race):
@@ -64,6 +67,7 @@ def test_as_many_fits_are_made_as_the_budget_pays_for_whoever_asks(tmp_path, rac
     assert not ledger.can_afford(RACING)
 
 
+@THE_LAST
 def test_threads_share_a_ledger(tmp_path):
     ledger = ledger_for(tmp_path, RACING, FITS)
     taken = []
@@ -82,6 +86,52 @@ def test_threads_share_a_ledger(tmp_path):
     for thread in threads:
         thread.join()
     assert len(taken) == len(charges_of(ledger)) == FITS
+
+
+@forks
+@pytest.mark.parametrize("race", range(N_RACES))
+def test_a_planned_charge_is_made_once_whoever_asks(tmp_path, race):
+    planned = [(RACING, FITS), (SMALL, FITS, "north")]
+    ledger = make_ledger(tmp_path, epsilon=5.0, planned=planned)
+    start = get_context("fork").Barrier(PROCESSES)
+
+    def ask(queue, _):
+        taken, other = 0, []
+        start.wait()
+        for number in range(2 * ATTEMPTS):
+            place, report = (ledger.part("north"), SMALL) if number % 2 else (ledger, RACING)
+            try:
+                place.charge(report)
+                taken += 1
+            except BudgetExceededError:
+                pass
+            except Exception as error:
+                other.append(repr(error))
+        queue.put((taken, other))
+
+    with processes(PROCESSES, ask) as (started, queue):
+        found = [queue.get() for _ in started]
+    assert [error for _, errors in found for error in errors] == []
+    assert sum(taken for taken, _ in found) == 2 * FITS == len(charges_of(ledger))
+    assert [item["used"] for item in ledger.planned] == [FITS, FITS]
+    with closing(sqlite3.connect(ledger.path)) as file:
+        assert file.execute("SELECT count(*) FROM planned_use").fetchone() == (2 * FITS,)
+
+
+@forks
+def test_two_processes_that_plan_at_once(tmp_path):
+    def make(queue, number):
+        try:
+            ledger = make_ledger(tmp_path, planned=[(SMALL, 1 + number % 2)])
+            queue.put(ledger.planned[0]["count"])
+        except LedgerError as error:
+            queue.put(str(error))
+
+    with processes(4, make) as (started, queue):
+        found = [queue.get() for _ in started]
+    kept = PrivacyLedger(tmp_path / "study.db").planned[0]["count"]
+    assert sorted(map(str, found))[:2] == [str(kept)] * 2
+    assert sum("other planned charges" in str(one) for one in found) == 2
 
 
 @forks

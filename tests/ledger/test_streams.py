@@ -93,6 +93,7 @@ def test_what_a_part_paid_for_is_no_payment_elsewhere(ledger, days):
     assert [charge["part"] for charge in charges_of(ledger)] == ["north", "south", None]
 
 
+@pytest.mark.filterwarnings("ignore:this fit takes all")
 def test_a_second_try_that_nothing_is_left_for_is_refused(tmp_path, days):
     small = make_ledger(tmp_path, epsilon=0.5, delta=1e-4)
     model = begin(small, days[0])

@@ -329,9 +329,9 @@ def test_a_ledger_is_charged_once_and_before_the_noise(rng, tmp_path):
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=3.0, delta=1e-5)
     private_score(Knows(), X, y, epsilon=0.2, ledger=ledger)
     once = ledger.spent
-    assert once > 0.2
+    assert once == pytest.approx(0.2)
     private_roc_curve(Knows(), X, y, epsilon=0.2, delta=1e-6, mechanism="gaussian", ledger=ledger)
-    assert once < ledger.spent < 1.2 * once
+    assert once < ledger.spent < 2.0 * once
     twice = ledger.spent
     for call in calls(epsilon=100.0, ledger=ledger).values():
         with pytest.raises(BudgetExceededError):

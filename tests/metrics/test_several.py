@@ -4,14 +4,22 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from skdp.exceptions import BudgetExceededError
 from skdp.ledger import PrivacyLedger
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.metrics import _statistics as statistics
-from skdp.metrics import private_score
+from skdp.metrics import (
+    private_calibration_curve,
+    private_confusion_matrix,
+    private_roc_curve,
+    private_score,
+)
 from tests.metrics._models import CLASSIFICATION, OF_LABELS, REGRESSION, Knows, Says, Three
 from tests.metrics._models import binary_records as records
 from tests.metrics.test_replay import ROWS, K, N, record
 
 INF = float("inf")
+CURVES = (private_roc_curve, private_confusion_matrix, private_calibration_curve)
 
 
 def several(names, **options):
@@ -125,6 +133,51 @@ def test_noise_of_a_ledger_is_gaussian_where_there_is_a_delta(mechanism, delta, 
     alone = private_score(Knows(), X, y, **spent).report
     expected = "GaussianEvent" if mechanism == "gaussian" else "LaplaceEvent"
     assert type(alone.events[0]).__name__ == expected
+
+
+@pytest.mark.parametrize("call", [private_score, *CURVES])
+def test_the_default_delta_is_that_of_the_ledger_or_none(call, rng, tmp_path, monkeypatch):
+    X, y = records(rng, N)
+    ledger = PrivacyLedger(tmp_path / "ledger.db", epsilon=2.0, delta=1e-5)
+
+    def report(**options):
+        return call(Knows(), X, y, epsilon=0.5, **options).report
+
+    for place in (ledger, str(ledger.path), ledger.part("held out")):
+        assert (report(ledger=place).epsilon, report(ledger=place).delta) == (0.5, 1e-5)
+    assert report().delta == report(mechanism="laplace").delta == 0.0
+    assert report(ledger=ALREADY_CHARGED).delta == 0.0
+    assert report(ledger=ledger, delta=1e-6).delta == 1e-6
+    with pytest.raises(BudgetExceededError):
+        report(ledger=ledger, delta=0.0)
+    with pytest.raises(BudgetExceededError):
+        report(ledger=ledger, mechanism="laplace")
+    monkeypatch.setenv("SKDP_LEDGER", str(ledger.path))
+    assert report().delta == 1e-5
+    with pytest.raises(ValueError, match=r"delta"):
+        report(ledger=ALREADY_CHARGED, mechanism="gaussian")
+
+
+def test_a_default_score_costs_a_ledger_what_it_states(rng, tmp_path):
+    X, y = records(rng, N)
+    ledger = PrivacyLedger(tmp_path / "ledger.db", epsilon=2.0, delta=1e-5)
+    for number in range(1, 10):
+        private_score(Knows(), X, y, epsilon=0.5, ledger=ledger)
+        assert ledger.spent <= 0.5 * number
+    assert ledger.spent < 2.0
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1])
+@pytest.mark.parametrize("delta", [1e-5, 0.2])
+def test_the_default_is_pure_where_that_costs_a_ledger_less(delta, epsilon, rng, tmp_path):
+    X, y = records(rng, 4)
+    mus = []
+    for number, own in enumerate(("auto", 0.0, delta)):
+        ledger = PrivacyLedger(tmp_path / f"{number}.db", epsilon=30.0, delta=delta)
+        private_score(Knows(), X, y, epsilon=epsilon, delta=own, ledger=ledger)
+        mus.append(ledger.to_dict()["charges"][0]["mu"])
+    assert mus[0] == min(mus)
+    assert (mus[0] == mus[1]) is (delta == 0.2)
 
 
 def test_confusions_of_known_shares():
