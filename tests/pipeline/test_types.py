@@ -249,6 +249,13 @@ def test_a_reader_of_tables_reads_alike_behind_what_changes_nothing(rows, before
     np.testing.assert_array_equal(behind.fit_transform(rows), alone.fit_transform(rows))
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_objects_are_no_numbers_where_all_of_them_are(form):
+    """A word beside them would make objects of all."""
+    found = as_floats(FORMS[form]([1, 0.5, None]))
+    assert (found["a"] if form == "frame" else found).dtype == object
+
+
 def test_objects_stay_what_they_are_but_for_gaps():
     values = [True, 2**60 + 1, 0.5, "7", None, pd.NA, pd.NaT]
     meant = [True, 2**60 + 1, 0.5, "7", np.nan, np.nan, np.nan]
