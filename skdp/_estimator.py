@@ -3,6 +3,7 @@
 It is also what one that is inside another keeps of its settings.
 """
 
+import contextlib
 import html
 import inspect
 import itertools
@@ -14,13 +15,20 @@ from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from skdp._plans._base import Budget, GroupBudget, resolve_delta, unprotected_names
 from skdp._sklearn import Interval, StrOptions, diagram_box, forget_owner
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
-from skdp.ledger._account import LEDGER_CONSTRAINT, is_same_ledger, named_ledger, resolve_account
+from skdp.ledger._account import (
+    LEDGER_CONSTRAINT,
+    REHEARSAL,
+    Rehearsed,
+    is_same_ledger,
+    named_ledger,
+    resolve_account,
+)
 
 
 class CaptionMixin:
@@ -304,6 +312,18 @@ def require_groups(estimator, place):
     """Refuse an estimator that can't protect groups of rows, called by its place."""
     if "groups" not in inspect.signature(type(estimator).fit).parameters:
         raise ValueError(_NO_GROUPS.format(place, type(estimator).__name__))
+
+
+def rehearse(estimator, X, y, groups=None, **settings):
+    """Fit a copy of a private estimator up to its charge, silently; its errors are raised.
+
+    A fit reads its input and plans before it is charged, and only then there is noise. So nothing
+    is released, and the copy is forgotten. `settings` are parameters of the copy that differ.
+    """
+    copy = clone(estimator).set_params(ledger=REHEARSAL, random_state=None, **settings)
+    given = {} if groups is None else {"groups": groups}
+    with warnings.catch_warnings(action="ignore"), contextlib.suppress(Rehearsed):
+        copy.fit(X, y, **given)
 
 
 def is_default(estimator, name):

@@ -19,11 +19,11 @@ from skdp._estimator import (
     is_private,
     model_of,
     refuse_settings,
+    rehearse,
     require_groups,
 )
 from skdp._groups import encode_groups
 from skdp._losses import as_probabilities
-from skdp._rehearsal import rehearse
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data, validate_table
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration

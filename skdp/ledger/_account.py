@@ -52,7 +52,7 @@ class _Rehearsal(LedgerParameter):
         return "REHEARSAL"
 
 
-# In place of a ledger: the fit ends where it would be charged, see `skdp._rehearsal`.
+# In place of a ledger: the fit ends where it would be charged, see `skdp._estimator.rehearse`.
 REHEARSAL = _Rehearsal()
 # What `ledger` of an estimator may be.
 LEDGER_CONSTRAINT = [str, os.PathLike, LedgerParameter, None]

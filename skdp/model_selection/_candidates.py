@@ -7,8 +7,13 @@ from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
-from skdp._estimator import RecordPrivateEstimator, model_of, refuse_settings, require_groups
-from skdp._rehearsal import rehearse
+from skdp._estimator import (
+    RecordPrivateEstimator,
+    model_of,
+    refuse_settings,
+    rehearse,
+    require_groups,
+)
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.model_selection._rows import (
     has_steps,

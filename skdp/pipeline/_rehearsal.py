@@ -6,16 +6,16 @@ rows that stand for theirs, with the same columns and made-up values, as long as
 names of the columns follow from public facts: what learns categories or knots ends that.
 """
 
+import contextlib
 import copy
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import OneToOneFeatureMixin, clone
 from sklearn.compose import ColumnTransformer
 
-from skdp._rehearsal import rehearse
+from skdp._estimator import rehearse
 from skdp._sklearn import quietly, take_columns, take_rows
 from skdp.pipeline._budget import with_norm
 from skdp.pipeline._leaks import why_refused
@@ -60,6 +60,11 @@ class Rehearsal:
         """Try a step; return rows that stand for what it makes, None if that isn't known."""
         if X is None or step.estimator is None or isinstance(step.estimator, str):
             return X
+        if step.is_frozen:
+            # What it refuses may follow from values, which are made up here.
+            with contextlib.suppress(TypeError, ValueError):
+                return _made_up(quietly(step.estimator.transform, _few(X)))
+            return None
         if step.is_chain:
             for inside in step.inner:
                 X = self._of(inside, X)
@@ -72,7 +77,7 @@ class Rehearsal:
             is_known = isinstance(step.estimator, (OneToOneFeatureMixin, DPSimpleImputer))
             return _stand_in(step, X) if is_known else None
         # What only `allow` lets pass may do anything, and what predicts comes last.
-        is_known = why_refused(step.estimator, False, step.is_frozen) is None
+        is_known = why_refused(step.estimator, False, False) is None
         return _stand_in(step, X) if is_known else None
 
     def _try(self, estimator, X):
@@ -96,7 +101,7 @@ def _parts(step, X):
         return [(inside, X) for inside in step.inner]
     named = [(inside.name, "passthrough", inside.columns) for inside in step.inner[:-1]]
     chooser = ColumnTransformer(named, remainder="passthrough", sparse_threshold=0)
-    quietly(chooser.fit, take_rows(X, np.arange(min(_N_ROWS, np.shape(X)[0]))))
+    quietly(chooser.fit, _few(X))
     chosen = {name: columns for name, _, columns in chooser.transformers_}
     return [
         (inside, take_columns(X, chosen[inside.name]))
@@ -107,12 +112,16 @@ def _parts(step, X):
 
 def _stand_in(step, X):
     """Return rows with the columns of those that a step makes of X, and numbers made up."""
-    public = step.estimator if step.is_frozen else _public_copy(step)
-    few = take_rows(X, np.arange(min(_N_ROWS, np.shape(X)[0])))
-    made = quietly(public.transform if step.is_frozen else public.fit_transform, few)
-    if issparse(made) or not isinstance(made, np.ndarray):
-        return made
-    return np.full_like(made, _MADE_UP) if made.dtype.kind == "f" else made
+    return _made_up(quietly(_public_copy(step).fit_transform, _few(X)))
+
+
+def _few(X):
+    return take_rows(X, np.arange(min(_N_ROWS, np.shape(X)[0])))
+
+
+def _made_up(rows):
+    is_floats = isinstance(rows, np.ndarray) and rows.dtype.kind == "f"
+    return np.full_like(rows, _MADE_UP) if is_floats else rows
 
 
 def _public_copy(step):

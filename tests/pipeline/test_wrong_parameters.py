@@ -4,10 +4,13 @@ Each wrong parameter is tried as the only step of a pipeline, behind a step that
 containers there, and in what is around a pipeline: nothing is charged.
 """
 
+import contextlib
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer
 from sklearn.random_projection import GaussianRandomProjection
@@ -173,6 +176,15 @@ RIGHT = {
         SplineTransformer(knots=np.repeat([[-90.0], [90.0]], 3, axis=1), extrapolation="error"),
         LAST,
     ),
+    "frozen steps that refuse values": (
+        SCALER,
+        FrozenEstimator(
+            SplineTransformer(
+                knots=np.repeat([[-9.0], [-8.0]], 3, axis=1), extrapolation="error", degree=1
+            ).fit(np.full((2, 3), -8.5))
+        ),
+        LAST,
+    ),
     "a logarithm": (DPQuantileClipper(feature_bounds=(0.1, 2.0)), LAST),
 }
 
@@ -180,6 +192,7 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_a_fit_takes_is_charged_once(name):
     """Rows that stand for others refuse nothing that those wouldn't."""
-    ledger = Charges()
-    make_private_pipeline(*RIGHT[name], ledger=ledger).fit(ROWS, LABELS)
+    ledger, is_refused = Charges(), name.startswith("frozen")
+    with pytest.raises(ValueError) if is_refused else contextlib.nullcontext():
+        make_private_pipeline(*RIGHT[name], ledger=ledger).fit(ROWS, LABELS)
     assert ledger.n == 1
