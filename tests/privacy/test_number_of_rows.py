@@ -234,6 +234,8 @@ def test_no_number_of_rows_chooses_code(name, monkeypatch, rng):
     assert not asked
     assert seen[0] == seen[1]
     assert threads[0] == threads[1]
+    if getattr(CASES[name], "n_jobs", None) == 2:
+        assert set(threads[0]) == {2}
 
 
 @pytest.mark.every

@@ -22,7 +22,12 @@ from skdp.linear_model._base import (
 from skdp.linear_model.ball._plan import CUT_TO, ERROR_EDGES, TARGET_EDGES, plan_counts
 from skdp.linear_model.ball._solver import learn_quantiles, outside
 from skdp.linear_model.ball._sums import BallSums, by_row
-from skdp.linear_model.whitened._estimators import REGRESSION_CONSTRAINTS, BaseWhitened, rows_of
+from skdp.linear_model.whitened._estimators import (
+    REGRESSION_CONSTRAINTS,
+    BaseWhitened,
+    Solved,
+    rows_of,
+)
 from skdp.linear_model.whitened._row_sums import rounding_slack
 
 # Of the smoothed pinball, in spreads of the targets. Its slope is steep where errors are small, but
@@ -90,15 +95,14 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             found = self._learn(X, rows, targets, units, plan, stream, weights, codes)
 
         # 5. publish
-        coefs, units, plan, steps, ball = found
-        self._set_report(plan, steps, stream, weights_public(public_weight))
-        self._set_ball(ball)
-        self._set_moment(plan, steps, ball)
-        self._set_coefs(coefs, rows.bias, units)
+        self._set_report(found.plan, found.steps, stream, weights_public(public_weight))
+        self._set_ball(found.ball)
+        self._set_moment(found.plan, found.steps, found.ball)
+        self._set_coefs(found.coefs, found.plan.problem.bias, found.told)
         return self
 
     def _learn(self, X, rows, targets, units, plan, stream, weights, codes):
-        """Return coefficients, the units of targets, the last plan, the steps, and the ball."""
+        """Return what the fit found, with coefficients of rows outside of the ball."""
         how = {"stream": stream, "shares": shares_of(codes), "is_null": rows.norm == 0.0}
         most = self._range_of_most(targets, plan.ranges.ranges, **how)
         if weights.of_rows is not None:
@@ -113,7 +117,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
                 predicted = by_row(X, coefs[0, : X.shape[1]]) + rows.bias * coefs[0, -1]
                 errors = targets[:, 0] - predicted
             coefs[0, -1] += self._shift(errors, plan.last, **how) / rows.bias
-        return coefs, units, plan, steps, ball
+        return Solved(coefs, steps, plan, ball, units)
 
     def _plan(self, *args, **how):
         plan = super()._plan(*args, **how)
