@@ -226,8 +226,10 @@ def test_a_list_beyond_the_budget_makes_no_ledger(tmp_path):
     with pytest.raises(BudgetExceededError, match="No ledger was made") as error:
         make_ledger(tmp_path, planned=[(report_of(0.5), 10)])
     assert error.value.asked > error.value.left == 1.0
-    with pytest.raises(BudgetExceededError, match="epsilon = inf"):
-        make_ledger(tmp_path, planned=[GaussianEvent(0.0)])
+    rare = report_of(0.1, delta=8e-6, events=(LaplaceEvent(10.0), ErasureEvent(8e-6)))
+    for planned in ([GaussianEvent(0.0)], [(rare, 2)], [(ErasureEvent(8e-6), 2)]):
+        with pytest.raises(BudgetExceededError, match="epsilon = inf"):
+            make_ledger(tmp_path, planned=planned)
     assert list(tmp_path.iterdir()) == []
 
 
