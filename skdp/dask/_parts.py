@@ -15,7 +15,7 @@ from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
 from skdp.dask._groups import Groups, WithGroups, read_groups
 from skdp.dask._tables import RawTable
-from skdp.linear_model._base import shares_of
+from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.ball._sums import BallSums, RowsInUnits, in_units
 from skdp.linear_model.walr._solver import PublicRows

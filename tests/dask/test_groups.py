@@ -30,7 +30,7 @@ from skdp.dask._parts import KeyedDigest, PartitionSpec, RejectedPartition, own_
 from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.ledger import PrivacyLedger
-from skdp.linear_model._base import shares_of
+from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._plan import bins_about
 from skdp.linear_model.ball._sums import BallSums
 from skdp.linear_model.whitened import _group_sums, _row_sums

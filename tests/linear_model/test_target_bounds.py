@@ -19,7 +19,7 @@ from skdp.linear_model import (
     DPSGDRegressor,
     DPTweedieRegressor,
 )
-from skdp.linear_model._base import FEW_FOR_TARGETS
+from skdp.linear_model.ball._mixin import FEW_FOR_TARGETS
 from skdp.utils.discovery import all_estimators
 from tests._listed import LINEAR
 

@@ -23,14 +23,13 @@ from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import unit_of
 from skdp._weights import joint_weights
 from skdp.linear_model._base import (
-    BALL_CONSTRAINTS,
     COMMON_CONSTRAINTS,
     POSITIVE,
-    BallMixin,
     SteppedEstimator,
     public_feature_bounds,
 )
 from skdp.linear_model._plan import Problem
+from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, feature_moments, solve_dpcd

@@ -14,15 +14,14 @@ from skdp._losses import LOSSES
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._weights import joint_weights
 from skdp.linear_model._base import (
-    BALL_CONSTRAINTS,
     BATCH_CONSTRAINTS,
     MARGIN_CONSTRAINTS,
-    BallMixin,
     LinearClassifierMixin,
     LinearRegressorMixin,
     SteppedEstimator,
     public_feature_bounds,
 )
+from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpscd._plan import PLANS, DPSCDProblem
 from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential

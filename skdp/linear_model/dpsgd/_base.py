@@ -20,13 +20,12 @@ from skdp._random import random_name
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._weights import joint_weights
 from skdp.linear_model._base import (
-    BALL_CONSTRAINTS,
     BATCH_CONSTRAINTS,
     POSITIVE,
-    BallMixin,
     SteppedEstimator,
 )
 from skdp.linear_model._plan import LARGEST_NORM
+from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpsgd._plan import PLANS, DPSGDProblem, StepSizes, plan_dpsgd_stream
 from skdp.linear_model.dpsgd._solver import solve_dpsgd

@@ -17,17 +17,16 @@ from skdp._losses import LOSSES, Multinomial
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import unit_of
 from skdp.linear_model._base import (
-    BALL_CONSTRAINTS,
     CLASS_WEIGHT,
     COMMON_CONSTRAINTS,
     POSITIVE,
-    BallMixin,
     LinearClassifierMixin,
     LinearRegressorMixin,
     RowPrivateEstimator,
     is_private,
     weights_public,
 )
+from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
 from skdp.linear_model.ball._solver import Ball, inside, outside
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference

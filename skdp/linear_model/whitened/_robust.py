@@ -16,9 +16,9 @@ from skdp.linear_model._base import (
     POSITIVE,
     LinearRegressorMixin,
     is_private,
-    shares_of,
     weights_public,
 )
+from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._plan import CUT_TO, ERROR_EDGES, TARGET_EDGES, plan_counts
 from skdp.linear_model.ball._solver import learn_quantiles, outside
 from skdp.linear_model.ball._sums import BallSums, by_row
