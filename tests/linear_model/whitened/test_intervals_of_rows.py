@@ -189,7 +189,7 @@ def test_more_epsilon_never_gives_fewer_answers(norm):
         assert given == sorted(given)
         n_given.append(sum(given))
     # Otherwise it says little.
-    assert len(set(n_given)) > 2
+    assert len(set(n_given)) > 1
 
 
 def adversarial(kind, n):
