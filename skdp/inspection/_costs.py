@@ -128,7 +128,8 @@ def preview_score(
     n_classes : int, default=2
         Number of classes of the model: "roc_auc_ovr" makes a release for each.
     unit : {"one row", "one group"}, default="one row"
-        "one group" for a score with `groups`.
+        "one group" for a score with `groups`. The report is that of ``average_over="groups"``; a
+        score that counts rows costs the same, with more noise in its counts.
 
     Returns
     -------
@@ -163,7 +164,8 @@ def preview_score(
         check_word(name, "scoring", SCORES)
     n_steps = n_releases(names, np.arange(check_count(n_classes, "n_classes")))
     # Noise and cost of a count follow neither from their number nor from that of the records.
-    plan = plan_histogram(budget, n_rows=1, n_cells=1, n_steps=n_steps)
+    average_over = "groups" if budget.of_groups else "rows"
+    plan = plan_histogram(budget, n_rows=1, n_cells=1, n_steps=n_steps, average_over=average_over)
     return plan.report(reproducible=False)
 
 

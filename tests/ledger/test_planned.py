@@ -355,9 +355,13 @@ def test_a_score_has_the_report_of_its_preview(adjacency, groups, rng, tmp_path)
     unit = "one row" if groups is None else "one group"
     options = {"scoring": ["accuracy", "roc_auc_ovr"], "epsilon": 0.4, "adjacency": adjacency}
     ledger = make_ledger(tmp_path, epsilon=9.0, adjacency=adjacency, unit=unit)
-    scores = private_score(model, X, y, groups=groups, ledger=ledger, **options)
     seen = preview_score(**options, delta=1e-5, n_classes=3, unit=unit)
+    counted = {} if groups is None else {"groups": groups, "average_over": "groups"}
+    scores = private_score(model, X, y, ledger=ledger, **counted, **options)
     assert seen == scores["accuracy"].report
+    # Rows of groups have more noise, for the same cost.
+    by_row = private_score(model, X, y, groups=groups, ledger=ledger, **options)
+    assert seen.events == by_row["accuracy"].report.events
 
 
 @pytest.mark.parametrize("name", ["scoring", "mechanism", "unit", "n_classes", "epsilon"])
