@@ -70,8 +70,8 @@ y = table["class"].eq(">50K").to_numpy().astype(int)
 # %%
 # The table
 # ---------
-# ``data_norm`` is a length that hardly any row exceeds, because intervals are for the model of rows
-# clipped to it. The penalty is almost zero. Sampling errors are those that any statistician would
+# ``data_norm`` is a length that hardly any row exceeds: rows within it count whole, and longer ones
+# count less. The penalty is almost zero. Sampling errors are those that any statistician would
 # report. Privacy errors come from the added noise.
 
 
