@@ -61,6 +61,8 @@ class Rehearsal:
         if X is None or step.estimator is None or isinstance(step.estimator, str):
             return X
         if step.is_frozen:
+            if not hasattr(step.estimator, "transform"):
+                return None
             # What it refuses may follow from values, which are made up here.
             with contextlib.suppress(TypeError, ValueError):
                 return _made_up(quietly(step.estimator.transform, _few(X)))

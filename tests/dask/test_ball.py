@@ -222,7 +222,7 @@ def sums_of(X, y, model, plan, ball):
         for method, release, args in (
             (sums.counts, releases.radius, (bins, ball.center, ball.scale)),
             (sums.counts_by_column, releases.scales, (bins, ball.center, ball.scale)),
-            (sums.moved, cut, ball),
+            (sums.moved, cut, (ball.center, ball.scale, ball.radius)),
         ):
             yield method(*args, release.mechanism), release
         sums.place(ball)
