@@ -170,6 +170,10 @@ class PrivateEstimator(BaseEstimator):
         if report is not None or n_before:
             _FITS[self] = Fits(count=n_before + 1, number=next(_NUMBERS))
 
+    @privacy_report_.deleter
+    def privacy_report_(self):
+        vars(self).pop("privacy_report_", None)
+
     def _restate(self, report):
         """Set a report that stands for the last fit and for what was reported before it."""
         vars(self)["privacy_report_"] = report

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import OneHotEncoder
 
-from skdp.exceptions import BudgetExceededError
+from skdp.exceptions import BudgetExceededError, LedgerWarning
 from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
 
@@ -260,7 +260,8 @@ def test_where_unknown_values_go_is_settled_in_fit(frame):
 
 def test_a_fit_that_is_refused_leaves_the_last_as_it_was(frame, tmp_path):
     ledger = PrivacyLedger(tmp_path / "one.db", epsilon=1.0, delta=1e-5)
-    encoder = DPOneHotEncoder(ledger=ledger).fit(frame)
+    with pytest.warns(LedgerWarning, match="takes all that is left"):
+        encoder = DPOneHotEncoder(ledger=ledger).fit(frame)
     before = encoder.transform(frame)
     with pytest.raises(BudgetExceededError):
         encoder.set_params(handle_unknown="ignore").fit(frame)

@@ -36,6 +36,11 @@ from tests.privacy._cases import (
 from tests.privacy._replay import broken_claims, compare_all, noise_p_values, record
 
 
+def set_clip_rows(patch, clip_rows):
+    for module in ("skdp.linear_model._base", "skdp.linear_model.ball._mixin"):
+        patch.setattr(f"{module}.clip_rows", clip_rows)
+
+
 def skipped_clip(patch):
     patch.setattr(
         "skdp.linear_model.dpsgd._solver.clip_contributions", lambda contributions, *_: None
@@ -61,7 +66,7 @@ def intercept_left_out(patch):
         rows = _bounds.clip_rows(X, data_norm=data_norm, **options)
         return rows._replace(norm=np.minimum(rows.norm, _bounds.row_norms(X)))
 
-    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
+    set_clip_rows(patch, clip_rows)
 
 
 def null_record_with_an_intercept(patch):
@@ -69,7 +74,7 @@ def null_record_with_an_intercept(patch):
         rows = _bounds.clip_rows(X, **options)
         return rows._replace(norm=np.maximum(rows.norm, rows.bias))
 
-    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
+    set_clip_rows(patch, clip_rows)
 
 
 def halved_bound(patch):
@@ -120,7 +125,7 @@ def warning_of_the_data(patch):
             warnings.warn("some rows are long", UserWarning, stacklevel=2)
         return _bounds.clip_rows(X, **options)
 
-    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
+    set_clip_rows(patch, clip_rows)
 
 
 def coefficient_without_release(patch):
@@ -136,7 +141,7 @@ def coefficient_without_release(patch):
 
     patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
     patch.setattr(DPSGDClassifier, "_set_coefs", publish)
-    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
+    set_clip_rows(patch, clip_rows)
 
 
 def early_stop(patch):
@@ -154,7 +159,7 @@ def early_stop(patch):
 
     patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
     patch.setattr(PoissonSampler, "batches", fewer)
-    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
+    set_clip_rows(patch, clip_rows)
 
 
 def telling(tell):
@@ -166,7 +171,7 @@ def telling(tell):
             return _bounds.clip_rows(X, **options)
 
         patch.setattr(DPSGDClassifier, "_longest", 0.0, raising=False)
-        patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
+        set_clip_rows(patch, clip_rows)
 
     return plant
 
