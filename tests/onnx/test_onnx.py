@@ -680,7 +680,7 @@ def test_predictions_are_cut_to_the_bounds_of_targets():
             expected = ridge.predict(far).reshape(len(far), -1)
             is_cut = np.isfinite(ridge.target_bounds_[0]).all()
             linear = (far @ ridge.coef_.T + ridge.intercept_).reshape(expected.shape)
-            assert np.array_equal(linear, expected) != is_cut
+            assert np.allclose(linear, expected, rtol=1e-9) != is_cut
             np.testing.assert_allclose(run(ridge, far)[0], expected, rtol=1e-9)
 
 

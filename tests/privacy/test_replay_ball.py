@@ -22,9 +22,8 @@ from skdp.linear_model import (
     DPSCDRegressor,
     DPSGDClassifier,
     DPSGDRegressor,
-    _base,
 )
-from skdp.linear_model.ball import _solver, _sums
+from skdp.linear_model.ball import _mixin, _solver, _sums
 from skdp.linear_model.whitened._row_sums import RowSums
 from tests.privacy._cases import N_FEATURES, THREE, TWO, Case, K
 from tests.privacy._replay import broken_claims, check_all_claims, record
@@ -252,8 +251,8 @@ def rows_without_weights(patch):
     def whole(*args, **options):
         return rows_in_ball(*args, **options)._replace(weight=None)
 
-    rows_in_ball = _base.rows_in_ball
-    patch.setattr(_base, "rows_in_ball", whole)
+    rows_in_ball = _mixin.rows_in_ball
+    patch.setattr(_mixin, "rows_in_ball", whole)
 
 
 def weights_of_slopes_alone(patch):
@@ -282,8 +281,8 @@ def radius_of_the_longest_row(patch):
         ball = learn_ball(sums, **options)
         return ball._replace(radius=sums.longest(ball.center, ball.scale))
 
-    learn_ball = _base.learn_ball
-    patch.setattr(_base, "learn_ball", longest)
+    learn_ball = _mixin.learn_ball
+    patch.setattr(_mixin, "learn_ball", longest)
 
 
 def null_rows_in_the_ball(patch):
