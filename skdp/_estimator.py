@@ -111,7 +111,8 @@ class Fits(NamedTuple):
     """
 
     count: int
-    # Place of the last one among all fits in this process, 0 if it was made elsewhere.
+    # Place of the last one among all fits in this process. What was made elsewhere, such as in a
+    # worker, has the place at which it came here, after what is inside it; 0 in a file.
     number: int
 
 
@@ -270,7 +271,8 @@ class PrivateEstimator(BaseEstimator):
         fits = state.pop(_OF_FITS, None)
         super().__setstate__(state)
         if fits is not None:
-            _FITS[self] = Fits(*fits)
+            count, number = fits
+            _FITS[self] = Fits(count, number or next(_NUMBERS))
 
 
 class RecordPrivateEstimator(PrivateEstimator):

@@ -204,12 +204,13 @@ def total_report(pipeline):
 
     Notes
     -----
-    A step that others learn from was fitted again if its object had more than one fit, or if in
-    this process it was fitted after one of them. Copies keep both; files keep the number of fits
-    alone. What can't be seen: a step that was exchanged for one that was fitted earlier; and in a
-    model that was read from a file, an exchange, or another fit of a ColumnTransformer, before it
-    was written. For a total that holds, fit a clone of the pipeline once. Of a last step that was
-    fitted again ``not_covered`` names the earlier fits.
+    A step that others learn from was fitted again if its object had more than one fit, or if it was
+    fitted in this process, or came here from another or from a file, after one of them was. Copies
+    keep both; files keep the number of fits alone. What can't be seen: a step that was exchanged
+    for one that was fitted earlier; and in a model that was read from a file, an exchange, or
+    another fit of a ColumnTransformer, before it was written. For a total that holds, fit a clone
+    of the pipeline once. Of a last step that was fitted again ``not_covered`` names the earlier
+    fits.
 
     Examples
     --------

@@ -72,5 +72,5 @@ def _learns(leaf):
 
 
 def _number(leaf):
-    """Return the place of a step's fit. What was fitted elsewhere is older than all others."""
+    """Return the place of a step's fit among those of this process, see `Fits`."""
     return fits_of(leaf.estimator).number

@@ -36,6 +36,7 @@ from skdp.pipeline._rehearsal import Rehearsal, check_parameters
 from skdp.pipeline._steps import (
     check_leaks,
     choose_by_type,
+    find_leaks,
     n_public,
     passing_bounds,
     private_leaves,
@@ -390,7 +391,10 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         )
 
     def _refitted(self):
-        return refitted_steps(step_list(self.steps, fitted=True), self._step_reports)
+        steps = step_list(self.steps, fitted=True)
+        # A fit refuses these, so that they were put in since.
+        leaks = (step.path for step, _ in find_leaks(steps) if step.path not in self.allow)
+        return (*refitted_steps(steps, self._step_reports), *leaks)
 
     def _open_parts(self):
         return check_leaks(step_list(self.steps), tuple(self.allow))

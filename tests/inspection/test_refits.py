@@ -10,6 +10,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import StandardScaler
 
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import PrivacyWarning
@@ -31,8 +32,8 @@ def model():
     return DPLogisticRegression(classes=[0, 1])
 
 
-def columns():
-    return make_column_transformer((scaler(), [0, 1]), ("passthrough", [2]))
+def columns(**options):
+    return make_column_transformer((scaler(), [0, 1]), ("passthrough", [2]), **options)
 
 
 def refit_first(pipeline):
@@ -46,6 +47,22 @@ def refit_inside_columns(pipeline):
 def exchange_first(pipeline):
     (name, step), *_ = pipeline.steps
     pipeline.set_params(**{name: clone(step).fit(X, Y)})
+
+
+def exchange_first_for_one_from_a_file(pipeline):
+    (name, step), *_ = pipeline.steps
+    pipeline.steps[0] = name, pickle.loads(pickle.dumps(clone(step).fit(X, Y)))
+
+
+def put_in_what_leaks(pipeline):
+    (name, _), *_ = pipeline.steps
+    pipeline.steps[0] = name, StandardScaler().fit(X)
+
+
+def put_in_what_leaks_in_columns(pipeline):
+    columns = pipeline[0]
+    (name, _, chosen), rest = columns.transformers_
+    columns.transformers_ = [(name, StandardScaler().fit(X[:, :2]), chosen), rest]
 
 
 def refit_all(pipeline):
@@ -99,6 +116,16 @@ CASES = {
         lambda: make_pipeline(make_pipeline(columns(), NormClipper()), model()),
         refit_twice_inside,
         "pipeline__columntransformer__dpstandardscaler",
+    ),
+    "step from a file": (
+        lambda: make_pipeline(scaler(), model()),
+        exchange_first_for_one_from_a_file,
+        "dpstandardscaler",
+    ),
+    "columns of workers": (
+        lambda: make_pipeline(columns(n_jobs=2), model()),
+        refit_first,
+        "columntransformer__dpstandardscaler",
     ),
     "private pipeline": (
         lambda: make_private_pipeline(scaler(), model()),
@@ -208,6 +235,26 @@ def test_a_private_pipeline_knows_that_a_step_was_fitted_again():
     for one in (fitted, pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
         assert one.differentially_private_ is False
     assert fitted.fit(X, Y).differentially_private_ is True
+
+
+@pytest.mark.parametrize(
+    ("first", "put_in", "name"),
+    [
+        (scaler, put_in_what_leaks, "dpstandardscaler"),
+        (columns, put_in_what_leaks_in_columns, "columntransformer__dpstandardscaler"),
+    ],
+)
+def test_a_private_pipeline_knows_that_a_step_that_leaks_was_put_in(first, put_in, name):
+    fitted = make_private_pipeline(first(), model()).fit(X, Y)
+    assert fitted.differentially_private_ is True
+    put_in(fitted)
+    assert fitted.differentially_private_ is False
+    assert total_report(fitted).unprotected == (name,)
+
+
+def test_a_step_that_leaks_and_is_named_in_allow_is_none_that_was_put_in():
+    fitted = make_private_pipeline(StandardScaler(), model(), allow=("standardscaler",)).fit(X, Y)
+    assert total_report(fitted) is fitted.privacy_report_
 
 
 def test_the_number_of_fits_in_the_process_is_in_no_file():
