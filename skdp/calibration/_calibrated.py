@@ -333,7 +333,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         inside = self.estimator_
         # Each fit makes a classifier of its own, before it publishes anything.
         fits = fits_of(inside)
-        if fits.count > 1 or fits.number > fits_of(self).number:
+        if fits.count != 1 or fits.number > fits_of(self).number:
             return ("estimator_",)
         return tuple(f"estimator___{path}" for path in inside._refitted())
 

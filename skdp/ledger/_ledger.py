@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import os
+from collections.abc import Iterator
 
 from skdp._checks import check_flag, check_real
 from skdp._docs import shared_docs
@@ -131,6 +132,8 @@ class PrivacyLedger(LedgerParameter):
         allow_seeds = check_flag(allow_seeds, "allow_seeds")
         given = {"adjacency": adjacency, "unit": unit, "allow_seeds": allow_seeds}
         is_stated = len(wanted) == 2
+        # Here it is read more than once, which an iterator can't be.
+        planned = list(planned) if isinstance(planned, Iterator) else planned
         if is_stated:
             wanted |= given
             self._create(_rules.make_terms(**wanted, salt=random_name()), planned)

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import StandardScaler
@@ -226,6 +227,8 @@ def test_what_is_inside_another_estimator_is_looked_at():
         assert fitted.differentially_private_ is False
         assert total_report(fitted).unprotected == (name,)
         assert f"{type(outer).__name__.lower()}__{name}" in total_report(around).unprotected
+        setattr(fitted, name, LogisticRegression().fit(X, Y))
+        assert fitted.differentially_private_ is False
 
 
 def test_a_private_pipeline_knows_that_a_step_was_fitted_again():

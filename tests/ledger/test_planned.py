@@ -259,6 +259,8 @@ def test_a_list_is_stored_and_checked_when_the_file_is_opened(tmp_path):
     planned = [(report_of(0.3), 2), LAPLACE]
     ledger = make_ledger(tmp_path, planned=planned)
     path = ledger.path
+    iterated = make_ledger(tmp_path, name="iterated.db", planned=iter(planned))
+    assert iterated.planned == ledger.planned
     # Entries may be in another order, and equal ones apart.
     again = [LAPLACE, report_of(0.3), report_of(0.3)]
     assert make_ledger(tmp_path, planned=again) == PrivacyLedger(path) == ledger
