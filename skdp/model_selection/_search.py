@@ -46,8 +46,9 @@ from skdp.model_selection._plan import (
     plan_selection,
     public_choices,
 )
-from skdp.model_selection._rows import in_frame_of, last_step, types_are_kept
+from skdp.model_selection._rows import has_steps, in_frame_of, last_step, types_are_kept
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
+from skdp.pipeline._steps import find_leaks, step_list
 
 _REASONS = {
     "groups": "groups are given to the search, which passes them on: fit(X, y, groups=ids).",
@@ -287,7 +288,12 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         model = last_step(self.best_estimator_)
         if report_of(model) is not self.privacy_report_:
             return ("best_estimator_",)
-        return tuple(f"best_estimator___{path}" for path in model._refitted())
+        paths = list(model._refitted())
+        if has_steps(self.best_estimator_):
+            # A search refuses these, so that they were put in since.
+            leaks = find_leaks(step_list(self.best_estimator_.steps, fitted=True))
+            paths += [step.path for step, _ in leaks]
+        return tuple(f"best_estimator___{path}" for path in paths)
 
     def _publish(self, plan, candidates, best, report):
         model = last_step(best.model)

@@ -255,6 +255,16 @@ def test_a_private_pipeline_knows_that_a_step_that_leaks_was_put_in(first, put_i
     assert total_report(fitted).unprotected == (name,)
 
 
+def test_a_search_knows_that_a_step_that_leaks_was_put_in():
+    steps = make_pipeline(make_column_transformer((NormClipper(), [0, 1, 2])), model())
+    grid = {"dplogisticregression__alpha": [1e-3, 1e-2]}
+    search = DPGridSearch(steps, grid, delta=1e-3).fit(X, Y)
+    for one in (search, pickle.loads(pickle.dumps(search))):
+        assert one.differentially_private_ is True
+        put_in_what_leaks(one.best_estimator_)
+        assert total_report(one).unprotected == ("best_estimator___columntransformer",)
+
+
 def test_a_step_that_leaks_and_is_named_in_allow_is_none_that_was_put_in():
     fitted = make_private_pipeline(StandardScaler(), model(), allow=("standardscaler",)).fit(X, Y)
     assert total_report(fitted) is fitted.privacy_report_
