@@ -1,6 +1,7 @@
 """Public arguments that a user gave, as numbers that can be counted on."""
 
 import math
+from collections.abc import Mapping, Set
 from numbers import Integral, Real
 from reprlib import repr as short
 
@@ -109,6 +110,9 @@ def read_pair(bounds, name, problem, n_features, *, may_be_equal=False):
     tuples of which a row can't be a range: its ends aren't in order, or are equal unless they
     `may_be_equal`.
     """
+    if isinstance(bounds, Mapping | Set) or hasattr(bounds, "columns"):
+        # They unpack to keys, to names of columns, or in any order.
+        raise ValueError(problem)
     try:
         low, high = bounds
     except (TypeError, ValueError):

@@ -79,6 +79,18 @@ def test_all_takers_refuse_what_has_two_readings(cls):
             trained(made(cls, feature_bounds=bounds))
 
 
+@pytest.mark.parametrize(
+    "bounds",
+    [{0: (18.0, 90.0), 1: (20.0, 1e6)}, {0: 18.0, 90: 1e6}, {18.0, 90.0}, pd.DataFrame(TABLE)],
+    ids=["ranges by place", "dict", "set", "frame"],
+)
+@pytest.mark.parametrize("cls", [BoundsScaler, DPStandardScaler, DPCDLasso])
+def test_keys_and_names_of_columns_are_no_bounds(cls, bounds):
+    """A dict or a frame of two columns would unpack to the numbers 0 and 1."""
+    with pytest.raises(ValueError, match="feature_bounds must be"):
+        trained(made(cls, feature_bounds=bounds))
+
+
 def test_the_error_spells_out_both_readings():
     with pytest.raises(ValueError, match="feature_bounds can be read in two ways") as caught:
         BoundsScaler(feature_bounds=TABLE).fit(X)

@@ -30,8 +30,8 @@ _MIDDLE_SHARES, _BESIDE_MIDDLE, _SURE_OF_FAR = (0.05, 0.95), 0.5, 5.0
 # chance of one in a million: two intervals of so many deviations are missed less often.
 _WITHIN, _SURE = 2.0, 5.2
 # The most entries that seem to lie beyond the range, of all, with so many deviations of their noise
-# added: a mean and a deviation of the others would say little of the column. A deviation is given
-# though a seventh lies there in less than one of a million columns (doc/theory/describe.rst).
+# added: a mean and a deviation of the others would say little of the column. So many deviations
+# tell entries beside a single number from none, too (doc/theory/describe.rst).
 _MOST_BEYOND, _SURE_OF_BEYOND = {"mean": 0.5, "std": 0.075}, 2.5
 # Gaps, and all other words together, are handed on where they are more than so many deviations of
 # the noise of a count, as in the fit of a table.
@@ -128,27 +128,28 @@ class NumberColumn:
         found, (middle, half) = self.counts.gaps(-1, z), self.middle_and_half
         if not self.is_seen:
             return found
-        # A single number has no width.
-        half *= self.high > self.low
-        beyond = self._most_beyond()
+        beyond, noise = self._entries_beyond()
+        most = (max(beyond, 0.0) + noise) / max(self.counts.values[:-1].sum(), 1.0)
+        # A single number has no width, and its deviation is 0 if no others are seen.
+        has_width = self.high > self.low
+        half *= has_width
         mean, std = middle + half * self._ratio(0, z, -1.0), half * self._spread(z_of_two)
-        if beyond > _MOST_BEYOND["mean"]:
+        if most > _MOST_BEYOND["mean"]:
             mean[0] = np.nan
         value, low, high = half * self._spread(_SURE)
-        if beyond > _MOST_BEYOND["std"] or high > _WITHIN * value or value > _WITHIN * low:
+        is_loud = high > _WITHIN * value or value > _WITHIN * low
+        if most > _MOST_BEYOND["std"] or is_loud or not (has_width or beyond <= noise):
             std[0] = np.nan
         found |= {"mean": mean, "std": std, "cut_low": (self.low,), "cut_high": (self.high,)}
         return found | {f"{100 * share:g}%": self._quantile(share, z) for share in QUANTILES}
 
-    def _most_beyond(self):
-        """Return the share of the entries that may lie beyond the range, at most."""
+    def _entries_beyond(self):
+        """Return how many entries lie beyond the range, and what noise may add to or hide of it."""
         left, right = bin_edges(self.ends)
-        is_beyond, entries = (left < self.low) | (right > self.high), self.counts.values[:-1]
+        is_beyond = (left < self.low) | (right > self.high)
         n_bins = np.count_nonzero(is_beyond)
-        most = max(entries[is_beyond].sum(), 0.0) + _SURE_OF_BEYOND * self.counts.std(
-            n_bins, n_bins
-        )
-        return float(most / max(entries.sum(), 1.0))
+        entries = float(self.counts.values[:-1][is_beyond].sum())
+        return entries, _SURE_OF_BEYOND * float(self.counts.std(n_bins, n_bins))
 
     def _ratio(self, which, z, least):
         """Return a moment over the number of entries, with ends between `least` and 1.

@@ -111,6 +111,25 @@ def test_one_outer_bin_of_noise_is_no_range():
     assert (column.low, column.high) == (1.0, 1.0)
 
 
+def test_no_deviation_of_one_number_where_others_are_seen():
+    """A flag of few records isn't a column of one number: 0 is given where no others are seen."""
+    for share, expected in ((0.0, 0.0), (0.01, np.nan)):
+        for seed in range(3):
+            numbers = (np.random.default_rng(seed).random(3000) < share).astype(float)
+            found = describe(pd.DataFrame({"x": numbers}), epsilon=1.0, random_state=seed)
+            np.testing.assert_array_equal(found.to_frame().loc["x", "std"], expected)
+    # Two bins of others, of a range that has a width or not; the noise is 10 a bin.
+    beside = [(1, 2000.0), (5, 20.0), (6, 20.0)]
+    assert np.isnan(deviation_of(column_of([0.0] * 6, beside)))
+    beside[1:] = [(5, 15.0), (6, 15.0)]
+    assert deviation_of(column_of([0.0] * 6, beside)) == 0.0
+
+
+def deviation_of(column):
+    column = NumberColumn(**{**vars(column), "moments": (np.array([0.0, 2000.0]), 1.0)})
+    return column.statistics(2.0, 2.3)["std"][0]
+
+
 def test_no_mean_or_deviation_of_a_few_that_show():
     """Where most entries may be anywhere else, it is as if nothing showed."""
     beyond = np.zeros(2 * ENDS.size + 2)
