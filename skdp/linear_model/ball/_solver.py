@@ -157,13 +157,13 @@ def learn_targets(sums, *, plan, stream):
         mechanism = release.mechanism
         return mechanism.release(sums.counts_by_side(bins, centre, unit, mechanism), stream)
 
-    def held(told, bins, margin=0):
-        """Return how far below and above the centre bins are told, in units, of shape (k, 2)."""
-        ends = _farthest(told, bins, margin)
-        # Where nothing is told, all that is known is the unit.
+    def reach(is_occupied, bins, margin=0):
+        """Return how far below and above the centre targets are, in units, of shape (k, 2)."""
+        ends = _farthest(is_occupied, bins, margin)
+        # Where no bin stands out, all that is known is the unit.
         return np.where(ends.any(axis=1, keepdims=True), ends, 1.0)
 
-    unit = held(_told_of_targets(counted(plan.coarse, UNIT_BINS), plan), UNIT_BINS).max(axis=1)
+    unit = reach(_bins_of_targets(counted(plan.coarse, UNIT_BINS), plan), UNIT_BINS).max(axis=1)
     noise = plan.sides.mechanism.noise_std / plan.n_rows
     tail = 0.5 * (1.0 - plan.quantile) * plan.n_rows
     margin = sum(noise > loud for loud in _LOUD_SIDES)
@@ -172,14 +172,14 @@ def learn_targets(sums, *, plan, stream):
         if place:
             centre = _moved(sums, plan.centre, centre, unit, math.sqrt(k), plan.n_rows, stream)
         bins = bins_below(_REACH)
-        told = _told_beyond(
+        is_occupied = _bins_beyond_tail(
             counted(plan.sides, bins),
             plan.sides.mechanism.noise_std,
             tail=tail,
             holds_outliers=plan.holds_outliers,
             in_a_row=_IN_A_ROW if is_loud else (),
         )
-        ends = held(told, bins, margin)
+        ends = reach(is_occupied, bins, margin)
         if place and is_loud:
             # Most targets reach far on both sides of their mean, which has noise.
             doubt = _SURE_OF_CENTRE * math.sqrt(k) * plan.centre.mechanism.noise_std / plan.n_rows
@@ -208,7 +208,7 @@ def learn_sizes(sums, *, plan, stream, noise):
         mechanism = release.mechanism
         return mechanism.release(sums.counts_by_side(bins, zero, unit, mechanism), stream)
 
-    known = np.flatnonzero(_told_of_targets(counted(plan.coarse, UNIT_BINS, one), plan)[0, 1])
+    known = np.flatnonzero(_bins_of_targets(counted(plan.coarse, UNIT_BINS, one), plan)[0, 1])
     unit = UNIT_BINS.end(known[-1]) if known.size else 1.0
     bins = bins_below(_REACH)
     found = counted(plan.sides, bins, unit * one)[0, 1]
@@ -244,18 +244,18 @@ def hardly_tells(plan):
     return _loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows
 
 
-def _told_of_targets(counts, plan):
+def _bins_of_targets(counts, plan):
     """Tell which bins of the first counts of targets, of shape (k, 2, n_bins), hold any."""
     noise = plan.coarse.mechanism.noise_std
-    told = _standing_out(counts, noise)
+    is_occupied = _standing_out(counts, noise)
     if hardly_tells(plan):
         # The bulk isn't to be lost where it is about as loud as noise, of which the fit warns.
         most = counts.max(axis=(1, 2), keepdims=True)
-        told |= (counts == most) & (most > _loudest(noise, counts.size, _BY_CHANCE_NEARBY))
-    return told
+        is_occupied |= (counts == most) & (most > _loudest(noise, counts.size, _BY_CHANCE_NEARBY))
+    return is_occupied
 
 
-def _told_beyond(counts, noise, *, tail, holds_outliers, in_a_row):
+def _bins_beyond_tail(counts, noise, *, tail, holds_outliers, in_a_row):
     """Tell which bins, on each side, have more than a tail and noise from them on.
 
     With `holds_outliers` also those whose count stands out of the noise.
@@ -263,23 +263,23 @@ def _told_beyond(counts, noise, *, tail, holds_outliers, in_a_row):
     n_bins = counts.shape[-1]
     # Counts from the farthest bin on.
     held = np.cumsum(counts[..., ::-1], axis=-1)
-    told = held > tail + _SURE * noise * np.sqrt(1.0 + np.arange(n_bins))
+    is_occupied = held > tail + _SURE * noise * np.sqrt(1.0 + np.arange(n_bins))
     # Loud noise of the bins before would hide what those in a row hold.
     for width in in_a_row:
         before = np.pad(held, [(0, 0)] * (held.ndim - 1) + [(width, 0)])[..., :-width]
-        told |= held - before > tail + _SURE_IN_A_ROW * noise * math.sqrt(width)
-    told = told[..., ::-1]
+        is_occupied |= held - before > tail + _SURE_IN_A_ROW * noise * math.sqrt(width)
+    is_occupied = is_occupied[..., ::-1]
     if holds_outliers:
         # The farthest bin is near to the others here.
-        told = told | (counts > _loudest(noise, 2 * n_bins, _BY_CHANCE_NEARBY))
-    return told
+        is_occupied = is_occupied | (counts > _loudest(noise, 2 * n_bins, _BY_CHANCE_NEARBY))
+    return is_occupied
 
 
-def _farthest(told, bins, margin):
-    """Return the end of the farthest bin that is told, or of one some bins farther; 0 of none."""
-    places = bins.n_bins - 1 - np.argmax(told[..., ::-1], axis=-1)
+def _farthest(is_occupied, bins, margin):
+    """Return the end of the farthest bin that holds any, or of one some bins farther; 0 of none."""
+    places = bins.n_bins - 1 - np.argmax(is_occupied[..., ::-1], axis=-1)
     ends = np.vectorize(bins.end)(np.minimum(places + margin, bins.n_bins - 1))
-    return np.where(told.any(axis=-1), ends, 0.0)
+    return np.where(is_occupied.any(axis=-1), ends, 0.0)
 
 
 def _moved(sums, release, centre, unit, radius, n_rows, stream, stretch=1.0):
@@ -353,7 +353,7 @@ def _standing_out(counts, noise, by_chance=_BY_CHANCE):
     size, or of the same size on the other side. Where none of the n does, some in a row may do so
     together, on one side or on both: the ones that stand out most.
     """
-    told = counts > _loudest(noise, counts.size, by_chance)
+    is_loud = counts > _loudest(noise, counts.size, by_chance)
     # A count has fewer than two pairs of neighbours.
     likely = counts > -noise * float(ndtri(math.sqrt(by_chance / (2.0 * counts.size))))
     beside = np.zeros_like(likely)
@@ -361,16 +361,16 @@ def _standing_out(counts, noise, by_chance=_BY_CHANCE):
     beside[..., :-1] |= likely[..., 1:]
     if counts.shape[1] == 2:
         beside |= likely[:, ::-1]
-    told |= likely & beside
-    for one in np.flatnonzero(~told.any(axis=(1, 2))):
-        told[one] = _together(counts[one], noise, counts.size, by_chance)
-    return told
+    is_loud |= likely & beside
+    for one in np.flatnonzero(~is_loud.any(axis=(1, 2))):
+        is_loud[one] = _together(counts[one], noise, counts.size, by_chance)
+    return is_loud
 
 
 def _together(counts, noise, n_counts, by_chance):
     """Tell which bins in a row, on one side or both, stand out most of all, if they do at all."""
     n_sides, n_bins = counts.shape
-    found = np.zeros(counts.shape, dtype=bool)
+    is_loudest = np.zeros(counts.shape, dtype=bool)
     parts = [slice(side, side + 1) for side in range(n_sides)]
     parts += [slice(0, 2)] if n_sides == 2 else []
     n_windows = len(_TOGETHER) * len(parts) * n_counts
@@ -384,9 +384,9 @@ def _together(counts, noise, n_counts, by_chance):
             place = int(np.argmax(loudness))
             if loudness[place] > most:
                 most = loudness[place]
-                found[:] = False
-                found[part, place : place + width] = True
-    return found
+                is_loudest[:] = False
+                is_loudest[part, place : place + width] = True
+    return is_loudest
 
 
 def _loudest(noise, n_counts, by_chance=_BY_CHANCE):

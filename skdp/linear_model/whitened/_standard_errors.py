@@ -275,15 +275,21 @@ def estimate(released, plan, model):
         }
     )
     is_weighted = is_private and plan.ball is not None
-    facts = {
-        "is_full": is_full,
-        "n_unseen": n_unseen,
-        "share_shortened": r.share_shortened if is_weighted else None,
-    }
+    share_shortened = r.share_shortened if is_weighted else None
     if reasons_against:
         # Where the curvature isn't known, nothing is taken to the end by it.
         nothing = np.full(len(u), np.nan)
-        return Errors(r.u, nothing, nothing, nothing, "no", reasons_against, **facts)
+        return Errors(
+            u=r.u,
+            sampling=nothing,
+            privacy=nothing,
+            bias=nothing,
+            quality="no",
+            reasons=reasons_against,
+            is_full=is_full,
+            n_unseen=n_unseen,
+            share_shortened=share_shortened,
+        )
     reasons = _which(
         {
             DRIFT: (drift - _BEYOND * unseen > _DRIFT * total).any(),
@@ -313,7 +319,17 @@ def estimate(released, plan, model):
     quality = "wide" if reasons else "yes"
     if is_weighted:
         quality, reasons = "weighted", (WEIGHTED, *reasons)
-    return Errors(u, sampling, privacy, bias, quality, reasons, **facts)
+    return Errors(
+        u=u,
+        sampling=sampling,
+        privacy=privacy,
+        bias=bias,
+        quality=quality,
+        reasons=reasons,
+        is_full=is_full,
+        n_unseen=n_unseen,
+        share_shortened=share_shortened,
+    )
 
 
 def _leverages(r, mapped, problem):

@@ -50,12 +50,12 @@ class InferenceMixin:
         with the penalty `alpha`. Every row within `data_norm` counts whole in it; longer ones
         count less (with ``ball_budget=0`` they are clipped to `data_norm`), and targets are clipped
         to `target_bounds`. Where many rows are longer, intervals don't cover the coefficients of
-        rows that count whole. Without `data_norm` rows
-        longer than ``radius_`` count less: intervals are of the weighted regression, not of the
-        unweighted coefficient, and ``inference_quality_`` is "weighted". However few such rows are,
-        the two may be far apart. Errors in a few rows that are far larger than all others can't be
-        detected: `summary` says in how many rows. The intervals need no further release. `summary`
-        also has the interval of the intercept.
+        rows that count whole. Without `data_norm` rows longer than ``radius_`` count less:
+        intervals are of the weighted regression, not of the unweighted coefficient, and
+        ``inference_quality_`` is "weighted". However few such rows are, the two may be far apart.
+        Errors in a few rows that are far larger than all others can't be detected: `summary` says
+        in how many rows. The intervals need no further release. `summary` also has the interval of
+        the intercept.
 
         Where clipping may bias a coefficient, standard errors contain a bound of that, and
         intervals may be longer than they make them: they hold at any `level`.
@@ -147,8 +147,8 @@ class InferenceMixin:
             vars(self).pop(name, None)
         if errors is None:
             return
-        # Of sampling; of noise and what clipping may take; and of the second, what has no smaller
-        # estimate than a bound.
+        # Three rows: the deviation of sampling, that of noise and of what clipping may take, and
+        # the part of the latter for which there is a bound and no estimate.
         privacy = np.hypot(errors.privacy, errors.bias)
         self._std_error_parts = half_width * np.array([errors.sampling, privacy, errors.bias])
         if bias:
