@@ -24,6 +24,7 @@ _INSIDE = (
     "skdp.linear_model.walr._aggregate.ResponseAggregate",
     "skdp.pipeline._chain.PassedBounds",
     "skdp.preprocessing._bounded._Map",
+    "skdp.preprocessing.table._given.CountedWords",
     "skdp.preprocessing.table._terms.Basis",
     "skdp.preprocessing.table._terms.HatsTerm",
     "skdp.preprocessing.table._terms.LineTerm",

@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
+from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
@@ -30,6 +31,7 @@ from skdp.preprocessing import (
     DPStandardScaler,
     NormClipper,
 )
+from skdp.statistics import describe
 from skdp.utils.discovery import all_estimators
 from skdp.utils.persistence import trusted_types
 from tests._listed import PRIVATE, suited
@@ -95,6 +97,18 @@ def test_columns_of_strings_come_back():
     )
     model = DPPipeline([("columns", columns), ("fit", DPRidge(target_bounds=(0, 1)))])
     check_round_trip(model.fit(FRAME, Y), FRAME)
+
+
+def test_words_of_a_description_come_back():
+    """The file has the counts of the fitted term, and of the parameter the words alone."""
+    table = FRAME.loc[FRAME.index.repeat(10), ["job"]]
+    words = describe(table, epsilon=10.0).categories()
+    model = DPAdditiveClassifier(categories=words, classes=[0, 1])
+    loaded = check_round_trip(model.fit(table, Y.repeat(10)), table)
+    np.testing.assert_array_equal(loaded.terms_[0].weights, model.terms_[0].weights)
+    assert loaded.categories == words
+    refitted = loaded.fit(table, Y.repeat(10))
+    assert np.isnan(refitted.terms_[0].weights).all()
 
 
 def test_a_stream_goes_on():

@@ -25,13 +25,15 @@ class CountedWords(list):
     ----------
     words : list
         The categories, NaN for gaps.
-    counts : list of float
-        How many records have each of them, and last how many have any other word.
+    counts : list of float, default=None
+        How many records have each of them, and last how many have any other word. With None nobody
+        knows: files of skops keep the words of a list alone.
     """
 
-    def __init__(self, words, counts):
+    def __init__(self, words, counts=None):
         super().__init__(words)
-        self._counted, self._counts = tuple(words), tuple(counts)
+        self._counted = tuple(self)
+        self._counts = None if counts is None else tuple(counts)
 
     @property
     def counts(self):
