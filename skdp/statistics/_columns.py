@@ -138,8 +138,10 @@ class NumberColumn:
             mean[0] = np.nan
         value, low, high = half * self._spread(_SURE)
         is_loud = high > _WITHIN * value or value > _WITHIN * low
-        if most > _MOST_BEYOND["std"] or is_loud or not (has_width or beyond <= noise):
+        if most > _MOST_BEYOND["std"] or is_loud:
             std[0] = np.nan
+        if not has_width and beyond > noise:
+            std[:] = np.nan, 0.0, np.inf
         found |= {"mean": mean, "std": std, "cut_low": (self.low,), "cut_high": (self.high,)}
         return found | {f"{100 * share:g}%": self._quantile(share, z) for share in QUANTILES}
 

@@ -117,7 +117,8 @@ def test_no_deviation_of_one_number_where_others_are_seen():
         for seed in range(3):
             numbers = (np.random.default_rng(seed).random(3000) < share).astype(float)
             found = describe(pd.DataFrame({"x": numbers}), epsilon=1.0, random_state=seed)
-            np.testing.assert_array_equal(found.to_frame().loc["x", "std"], expected)
+            std = found.to_frame().loc["x", ["std", "std_low", "std_high"]].tolist()
+            np.testing.assert_array_equal(std, [expected, 0.0, np.inf if share else 0.0])
     # Two bins of others, of a range that has a width or not; the noise is 10 a bin.
     beside = [(1, 2000.0), (5, 20.0), (6, 20.0)]
     assert np.isnan(deviation_of(column_of([0.0] * 6, beside)))
