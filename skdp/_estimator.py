@@ -269,6 +269,11 @@ class PrivateEstimator(BaseEstimator):
     def __setstate__(self, state):
         state = dict(state)
         fits = state.pop(_OF_FITS, None)
+        parameters = inspect.signature(type(self).__init__).parameters
+        for name in set(self._get_param_names()) - state.keys():
+            # Files of an earlier version lack the parameters that came later.
+            if parameters[name].default is not inspect.Parameter.empty:
+                state[name] = parameters[name].default
         super().__setstate__(state)
         if fits is not None:
             count, number = fits

@@ -101,6 +101,12 @@ class NumberColumn:
         shown, low, high = _find_range(ends, shown, noise)
         return cls(name, ends, Counts.of(counts, n_records, noise), shown, low, high)
 
+    def __setstate__(self, state):
+        # In files of skdp 0.3.0 the range is that of all bins.
+        ends = state["ends"]
+        low, high = (float(ends[0]), float(ends[-1])) if ends.size else (0.0, 0.0)
+        vars(self).update({"low": low, "high": high} | state)
+
     @property
     def is_seen(self):
         """Whether anything of the column stands out of the noise."""

@@ -1,5 +1,7 @@
 """What is said of columns of numbers wherever they lie: near the truth, or not at all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -154,3 +156,18 @@ def test_what_is_unknown_says_so():
     html = found._repr_html_()
     assert "unknown (" in html
     assert "nan" not in html.lower()
+
+
+def test_a_file_of_0_3_0_has_the_range_of_all_bins():
+    table = pd.DataFrame({"x": np.random.default_rng(0).normal(50.0, 3.0, 5000)})
+    found = describe(table, epsilon=1.0, random_state=0)
+    (column,) = found.columns
+    state = vars(column).copy()
+    del state["low"], state["high"]
+    column = NumberColumn.__new__(NumberColumn)
+    column.__setstate__(state)
+    stored = replace(found, columns=(column,))
+    frame = stored.to_frame()
+    ends = frame.loc["x", ["cut_low", "cut_high"]].tolist()
+    assert ends == [column.ends[0], column.ends[-1]]
+    assert "nan" not in stored._repr_html_().lower()
