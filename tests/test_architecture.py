@@ -43,7 +43,8 @@ ROOMS = [
 PLAN = re.compile(r"_plan\w*")
 SOLVER = re.compile(r"_solver|_\w*sums|_inference|_standard_errors|_noise|_batches")
 MAX_LINES = 400
-MOST_STAYS = 18
+# The check of indexes wraps each fit, which is one of them.
+MOST_STAYS = 19
 
 
 def test_contributing_draws_the_same_rooms():

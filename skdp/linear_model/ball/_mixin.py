@@ -43,6 +43,9 @@ class BallMixin:
         """Return whether a ball is learnt where there is a share of the budget for it."""
         return True
 
+    def _public_ball(self, n_features):
+        """Return the ball that rows are weighted by where none is learnt, None to clip them."""
+
     def _ball_budget(self):
         """Return the share of the budget that learns the ball, 0 where none can be learnt."""
         reason = self._without_ball()
@@ -117,6 +120,8 @@ class BallMixin:
 
     def _bounded_by(self, ball, X, is_null):
         """Return rows in a ball's units with certified norms, or without one clipped ones."""
+        if ball is None:
+            ball = self._public_ball(X.shape[1])
         if ball is None:
             rows = super()._certified_rows(X)
             return rows._replace(norm=np.where(is_null, 0.0, rows.norm))

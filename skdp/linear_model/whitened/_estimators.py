@@ -170,12 +170,12 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             raise ValueError(_NO_LEARNT_BALL)
         return super()._ball_budget()
 
-    def _bounded_by(self, ball, X, is_null):
-        if ball is None and self.inference:
-            # Coefficients of rows that are weighted stay those of rows as they are.
-            zero = np.zeros(X.shape[1])
-            ball = Ball(zero, np.ones_like(zero), check_positive(self.data_norm, "data_norm"))
-        return super()._bounded_by(ball, X, is_null)
+    def _public_ball(self, n_features):
+        if not self.inference:
+            return None
+        # Coefficients of rows that are weighted stay those of rows as they are.
+        radius = check_positive(self.data_norm, "data_norm")
+        return Ball(np.zeros(n_features), np.ones(n_features), radius)
 
     def _takes_sparse(self):
         return not self.inference

@@ -25,7 +25,6 @@ from skdp.linear_model.ball._sums import BallSums, by_row
 from skdp.linear_model.whitened._estimators import (
     REGRESSION_CONSTRAINTS,
     BaseWhitened,
-    Solved,
     rows_of,
 )
 from skdp.linear_model.whitened._row_sums import rounding_slack
@@ -92,32 +91,27 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
         # 4. solve
         with sums_of(groups):
-            found = self._learn(X, rows, targets, units, plan, stream, weights, codes)
+            how = {"stream": stream, "shares": shares_of(codes), "is_null": rows.norm == 0.0}
+            most = self._range_of_most(targets, plan.ranges.ranges, **how)
+            if weights.of_rows is not None:
+                # No record counts more than once.
+                how["shares"] = weights.of_rows / weights.of_rows.max()
+            targets, units = self._in_spreads(targets, units, most, plan.ranges.spread, **how)
+            rows, plan, ball = self._placed(rows, self._adapted(plan), stream, codes)
+            coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
+            coefs = outside(ball, coefs, rows.bias)
+            if plan.last is not None:
+                with np.errstate(all="ignore"):
+                    predicted = by_row(X, coefs[0, : X.shape[1]]) + rows.bias * coefs[0, -1]
+                    errors = targets[:, 0] - predicted
+                coefs[0, -1] += self._shift(errors, plan.last, **how) / rows.bias
 
         # 5. publish
-        self._set_report(found.plan, found.steps, stream, weights_public(public_weight))
-        self._set_ball(found.ball)
-        self._set_moment(found.plan, found.steps, found.ball)
-        self._set_coefs(found.coefs, found.plan.problem.bias, found.told)
+        self._set_report(plan, steps, stream, weights_public(public_weight))
+        self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
+        self._set_coefs(coefs, rows.bias, units)
         return self
-
-    def _learn(self, X, rows, targets, units, plan, stream, weights, codes):
-        """Return what the fit found, with coefficients of rows outside of the ball."""
-        how = {"stream": stream, "shares": shares_of(codes), "is_null": rows.norm == 0.0}
-        most = self._range_of_most(targets, plan.ranges.ranges, **how)
-        if weights.of_rows is not None:
-            # No record counts more than once.
-            how["shares"] = weights.of_rows / weights.of_rows.max()
-        targets, units = self._in_spreads(targets, units, most, plan.ranges.spread, **how)
-        rows, plan, ball = self._placed(rows, self._adapted(plan), stream, codes)
-        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
-        coefs = outside(ball, coefs, rows.bias)
-        if plan.last is not None:
-            with np.errstate(all="ignore"):
-                predicted = by_row(X, coefs[0, : X.shape[1]]) + rows.bias * coefs[0, -1]
-                errors = targets[:, 0] - predicted
-            coefs[0, -1] += self._shift(errors, plan.last, **how) / rows.bias
-        return Solved(coefs, steps, plan, ball, units)
 
     def _plan(self, *args, **how):
         plan = super()._plan(*args, **how)
