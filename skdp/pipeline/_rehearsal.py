@@ -10,16 +10,17 @@ import contextlib
 import copy
 from dataclasses import dataclass
 
+import narwhals as nw
 import numpy as np
 from sklearn import get_config
-from sklearn.base import OneToOneFeatureMixin, clone
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 
 from skdp._estimator import rehearse
 from skdp._sklearn import quietly, take_columns, take_rows
 from skdp.pipeline._budget import with_norm
 from skdp.pipeline._leaks import why_refused
-from skdp.pipeline._steps import SEPARATOR, all_leaves, private_leaves
+from skdp.pipeline._steps import private_leaves
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer
 
 # A number of which steps make numbers, as few take all.
@@ -72,8 +73,8 @@ class Rehearsal:
                 X = self._of(inside, X)
             return X
         if step.inner:
-            parts = [self._of(inside, part) for inside, part in _parts(step, X)]
-            return None if any(part is None for part in parts) else _stand_in(step, X)
+            made = {name: self._of(*part) for name, part in _parts(step, X).items()}
+            return None if any(rows is None for rows in made.values()) else _joined(step, X, made)
         if private_leaves([step]) and step.estimator._learns():
             self._try(step.estimator if is_first else with_norm(step.estimator), X)
             is_known = isinstance(step.estimator, (OneToOneFeatureMixin, DPSimpleImputer))
@@ -98,23 +99,45 @@ def _repeated(X, n_rows):
 
 
 def _parts(step, X):
-    """Return the steps within a container that doesn't chain them, each with what it gets of X."""
+    """Return by name the steps within a container that doesn't chain them, and what each gets."""
+    used = {inside.name: inside for inside in step.inner if inside.estimator != "drop"}
     if not isinstance(step.estimator, ColumnTransformer):
-        return [(inside, X) for inside in step.inner]
-    named = [(inside.name, "passthrough", inside.columns) for inside in step.inner[:-1]]
-    chooser = ColumnTransformer(named, remainder="passthrough", sparse_threshold=0)
+        return {name: (inside, X) for name, inside in used.items()}
+    # Which only chooses, as columns of several types can't be put together.
+    named = [(inside.name, "drop", inside.columns) for inside in step.inner[:-1]]
+    chooser = ColumnTransformer(named)
     quietly(chooser.fit, _few(X))
-    chosen = {name: columns for name, _, columns in chooser.transformers_}
-    return [
-        (inside, take_columns(X, chosen[inside.name]))
-        for inside in step.inner
-        if inside.name in chosen and np.size(chosen[inside.name]) and inside.estimator != "drop"
-    ]
+    return {
+        name: (used[name], take_columns(X, columns))
+        for name, _, columns in chooser.transformers_
+        if name in used and np.size(columns)
+    }
+
+
+class _Makes(TransformerMixin, BaseEstimator):
+    """A step that makes rows which are known, whatever it gets."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return self.rows
+
+
+def _joined(step, X, made):
+    """Return rows as a container joins them that its steps, by name, make."""
+    container = clone(step.estimator)
+    container.set_params(**{name: _Makes(_made_up(_few(rows))) for name, rows in made.items()})
+    return _made_up(quietly(container.fit_transform, _few(X)))
 
 
 def _stand_in(step, X):
-    """Return rows with the columns of those that a step makes of X, and numbers made up."""
-    return _made_up(quietly(_public_copy(step).fit_transform, _few(X)))
+    """Return rows with the columns of those that a step makes of X, and values made up."""
+    twin = _public_twin(step) if private_leaves([step]) else _tolerant(clone(step.estimator))
+    return _made_up(quietly(twin.fit_transform, _few(X)))
 
 
 def _few(X):
@@ -122,22 +145,19 @@ def _few(X):
 
 
 def _made_up(rows):
-    is_floats = isinstance(rows, np.ndarray) and rows.dtype.kind == "f"
-    return np.full_like(rows, _MADE_UP) if is_floats else rows
+    """Return rows of which all are alike, with floats made up: few steps take all of them.
 
-
-def _public_copy(step):
-    """Return a copy that learns nothing; all private steps in it have a public twin."""
-    if not step.inner:
-        return _public_twin(step) if private_leaves([step]) else _tolerant(clone(step.estimator))
-    changed = clone(step.estimator)
-    for leaf in all_leaves([step]):
-        name = leaf.path.removeprefix(f"{step.path}{SEPARATOR}")
-        if private_leaves([leaf]) and leaf.estimator._learns():
-            changed.set_params(**{name: _public_twin(leaf)})
-        elif type(leaf.estimator).__name__ in _REFUSING and not leaf.is_frozen:
-            changed.set_params(**{name: _tolerant(clone(leaf.estimator))})
-    return changed
+    Others stay what they are in the first row, so that each column holds values of one kind.
+    """
+    rows = take_rows(rows, np.zeros(np.shape(rows)[0], dtype=int))
+    if isinstance(rows, np.ndarray):
+        return np.full_like(rows, _MADE_UP) if rows.dtype.kind == "f" else rows
+    frame = nw.from_native(rows, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return rows
+    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+    frame = frame.with_columns(*(nw.lit(_MADE_UP).alias(name) for name in floats))
+    return nw.maybe_reset_index(frame).to_native()
 
 
 def _public_twin(leaf):

@@ -9,10 +9,17 @@ import contextlib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.frozen import FrozenEstimator
+from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.pipeline import make_pipeline, make_union
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+)
 from sklearn.random_projection import GaussianRandomProjection
 
 from skdp.additive import DPAdditiveClassifier
@@ -163,6 +170,7 @@ def test_calibration_refuses_before_a_charge(name):
         assert n_charges(DPCalibratedClassifier(inner)) == 0
 
 
+POSITIVE = DPQuantileClipper(feature_bounds=(0.1, 2.0))
 RIGHT = {
     "names that data frames have": (
         DPStandardScaler().set_output(transform="pandas"),
@@ -186,6 +194,30 @@ RIGHT = {
         LAST,
     ),
     "a logarithm": (DPQuantileClipper(feature_bounds=(0.1, 2.0)), LAST),
+    "a logarithm among columns": (
+        make_column_transformer(
+            (make_pipeline(POSITIVE, FunctionTransformer(np.log), SCALER), [0])
+        ),
+        PolynomialFeatures(2),
+        LAST,
+    ),
+    "a logarithm in data frames": (
+        clone(POSITIVE).set_output(transform="pandas"),
+        FunctionTransformer(np.log).set_output(transform="pandas"),
+        SCALER,
+        LAST,
+    ),
+    "what takes no negative number": (
+        make_union(make_pipeline(POSITIVE, AdditiveChi2Sampler()), "drop", "passthrough"),
+        SCALER,
+        LAST,
+    ),
+}
+WORDS = [*(["a", None, "b"] * (N_ROWS // 3)), "a", "b"]
+MODE = DPSimpleImputer(strategy="most_frequent")
+RIGHT_OF_WORDS = {
+    "listed words": (MODE, DPOneHotEncoder(categories=[["a", "b"]]), SCALER, LAST),
+    "filled twice": (MODE, MODE, DPOneHotEncoder(), LAST),
 }
 
 
@@ -195,4 +227,20 @@ def test_what_a_fit_takes_is_charged_once(name):
     ledger, is_refused = Charges(), name.startswith("frozen")
     with pytest.raises(ValueError, match="withheld") if is_refused else contextlib.nullcontext():
         make_private_pipeline(*RIGHT[name], ledger=ledger).fit(ROWS, LABELS)
+    assert ledger.n == 1
+
+
+@pytest.mark.parametrize("name", RIGHT_OF_WORDS)
+def test_what_a_fit_takes_of_words_is_charged_once(name):
+    ledger, words = Charges(), pd.DataFrame({"a": pd.Series(WORDS, dtype=object)})
+    make_private_pipeline(*RIGHT_OF_WORDS[name], epsilon=50.0, ledger=ledger).fit(words, LABELS)
+    assert ledger.n == 1
+
+
+def test_columns_of_all_types_are_parted():
+    """A choice of columns asks of no type that it goes with others."""
+    table = pd.DataFrame({"word": pd.array(WORDS, dtype="string"), "number": 0.5})
+    columns = make_column_transformer((SCALER, ["number"]), (DPOneHotEncoder(), ["word"]))
+    ledger = Charges()
+    make_private_pipeline(columns, LAST, ledger=ledger).fit(table, LABELS)
     assert ledger.n == 1
