@@ -137,6 +137,9 @@ def _joined(step, X, made):
 def _stand_in(step, X):
     """Return rows with the columns of those that a step makes of X, and values made up."""
     twin = _public_twin(step) if private_leaves([step]) else _tolerant(clone(step.estimator))
+    if getattr(twin, "random_state", 0) is None:
+        # What is drawn makes no column, and would move NumPy's global state for the fit.
+        twin.set_params(random_state=0)
     return _made_up(quietly(twin.fit_transform, _few(X)))
 
 

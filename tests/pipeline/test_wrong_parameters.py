@@ -244,3 +244,12 @@ def test_columns_of_all_types_are_parted():
     ledger = Charges()
     make_private_pipeline(columns, LAST, ledger=ledger).fit(table, LABELS)
     assert ledger.n == 1
+
+
+def test_what_a_fit_draws_of_global_states_stays():
+    """What a step draws of NumPy's global state is what scikit-learn draws."""
+    projection = GaussianRandomProjection(n_components=2)
+    np.random.seed(0)
+    fitted = make_private_pipeline(SCALER, projection, LAST).fit(ROWS, LABELS).steps[1][1]
+    np.random.seed(0)
+    np.testing.assert_array_equal(fitted.components_, projection.fit(ROWS).components_)
