@@ -26,11 +26,14 @@ from skdp.preprocessing import BoundsScaler, DPSimpleImputer
 # A number of which steps make numbers, as few take all.
 _MADE_UP = 0.5
 _N_ROWS = 4
-# Parameters of scikit-learn's steps that refuse single values, and what refuses none.
+# Parameters with which scikit-learn's steps refuse single values, and what refuses none instead.
 _REFUSING = {
-    "OneHotEncoder": {"handle_unknown": "ignore"},
-    "OrdinalEncoder": {"handle_unknown": "use_encoded_value", "unknown_value": -1},
-    "SplineTransformer": {"extrapolation": "constant"},
+    "OneHotEncoder": ({"handle_unknown": "error"}, {"handle_unknown": "ignore"}),
+    "OrdinalEncoder": (
+        {"handle_unknown": "error", "unknown_value": None},
+        {"handle_unknown": "use_encoded_value", "unknown_value": -1, "dtype": np.float64},
+    ),
+    "SplineTransformer": ({"extrapolation": "error"}, {"extrapolation": "constant"}),
 }
 
 
@@ -176,4 +179,7 @@ def _public_twin(leaf):
 
 
 def _tolerant(step):
-    return step.set_params(**_REFUSING.get(type(step).__name__, {}))
+    """Return a step that refuses no value; what else was chosen has rules of its own, and stays."""
+    refusing, changes = _REFUSING.get(type(step).__name__, ({}, {}))
+    refuses = all(getattr(step, name) == value for name, value in refusing.items())
+    return step.set_params(**changes) if refuses else step

@@ -15,8 +15,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import (
+    Binarizer,
     FunctionTransformer,
     OneHotEncoder,
+    OrdinalEncoder,
     PolynomialFeatures,
     SplineTransformer,
 )
@@ -102,6 +104,14 @@ WRONG_STEPS = {
     "knots of splines": SplineTransformer(knots=np.zeros((3, 3))),
     "categories of a step": OneHotEncoder(categories=[[0.0]], sparse_output=False),
     "components": GaussianRandomProjection(n_components=-1),
+    "no code of unknown values": OrdinalEncoder(
+        categories=[[0.0]] * 3, handle_unknown="use_encoded_value"
+    ),
+    "code of a known value": OrdinalEncoder(
+        categories=[[0.0]] * 3, handle_unknown="use_encoded_value", unknown_value=0
+    ),
+    "code of what is refused": OrdinalEncoder(categories=[[0.0]] * 3, unknown_value=-1),
+    "periods": SplineTransformer(knots=np.eye(2, 3), degree=2, extrapolation="periodic"),
 }
 LAST = DPLogisticRegression(classes=[0, 1])
 SCALER = DPStandardScaler()
@@ -204,6 +214,19 @@ RIGHT = {
     "a logarithm in data frames": (
         clone(POSITIVE).set_output(transform="pandas"),
         FunctionTransformer(np.log).set_output(transform="pandas"),
+        SCALER,
+        LAST,
+    ),
+    "periods": (
+        SCALER,
+        SplineTransformer(knots=np.linspace([0.0] * 3, [1.0] * 3, 4), extrapolation="periodic"),
+        DPStandardScaler(feature_bounds=([0.0] * 9, [1.0] * 9)),
+        LAST,
+    ),
+    "codes without a sign": (
+        SCALER,
+        Binarizer(),
+        OrdinalEncoder(categories=[[0.0, 1.0]] * 3, dtype=np.uint8),
         SCALER,
         LAST,
     ),
