@@ -201,7 +201,7 @@ def read_list(y):
     if typed.dtype.kind == "M":
         is_kept = all(entry.dtype == typed.dtype for entry in entries.flat)
     else:
-        # Of integers of 64 bits, some with a sign, it makes floats; texts lose a last null.
+        # NumPy makes floats of 64-bit integers if only some have a sign; texts lose a last null.
         is_kept = typed.tolist() == entries.tolist()
         is_kept &= typed.dtype.kind != "f" or Integral not in kinds
     return typed if is_kept else entries

@@ -80,7 +80,7 @@ def _plain(text):
     return _MARKUP.sub(r"\\\1", " ".join(text.split())).replace("@", _AT)
 
 
-# The name of what a report of skdp 0.3.0 or before doesn't name, and what it is told to say.
+# The name of what a report of skdp 0.3.0 or before doesn't name, and what stands for that.
 UNRECORDED = "steps that skdp 0.3.0 did not record"
 _READ_WITH_CARE = (
     "steps that learnt from the records without privacy: skdp 0.3.0, which stored this report, "
@@ -141,10 +141,10 @@ def complete(fields, sequence):
     if "released" not in fields:
         texts = fields.get("notes")
         notes = texts if isinstance(texts, sequence) else ()
-        told = [note for note in notes if isinstance(note, str) and note.startswith(_RELEASED)]
-        fields["released"] = told[0].removeprefix(_RELEASED) if told else ""
-        if told:
-            fields["notes"] = sequence(note for note in notes if note not in told)
+        stated = [note for note in notes if isinstance(note, str) and note.startswith(_RELEASED)]
+        fields["released"] = stated[0].removeprefix(_RELEASED) if stated else ""
+        if stated:
+            fields["notes"] = sequence(note for note in notes if note not in stated)
     return fields
 
 

@@ -25,7 +25,7 @@ from skdp.metrics._plan import (
 from skdp.metrics._solver import release_histogram
 from skdp.metrics._statistics import Shares
 
-# Of rows of groups, which are counted.
+# What says which rows of groups are counted.
 COUNTED = {
     "average_over": [StrOptions({"rows", "groups"})],
     "rows_per_group": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -83,7 +83,7 @@ class Counting:
 
     @classmethod
     def of(cls, budget, groups, average_over, rows_per_group, n_releases=1):
-        """Return how a call counts that was told so; the number of groups is public."""
+        """Return how a call counts by its parameters; the number of groups is public."""
         check_counted(groups is not None, average_over, rows_per_group)
         if groups is None:
             return cls(budget, n_releases, None, average_over, 1)

@@ -40,10 +40,10 @@ class Records(NamedTuple):
     y_validation: np.ndarray
     scoring: str
     target_bounds: tuple | None
-    # Of the rows of fits.
+    # The group of each row that is fitted.
     groups: np.ndarray | None = None
-    # Of the rows that are scored on, of which a group has `rows_per_group` at most. With None each
-    # of them is a record of its own.
+    # The group of each row that is scored, of which a group has `rows_per_group` at most. With None
+    # each row is a record of its own.
     groups_validation: np.ndarray | None = None
     rows_per_group: float = 1
     # Rows as they came, for models that don't take X, which are numbers.

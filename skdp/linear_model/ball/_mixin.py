@@ -27,7 +27,7 @@ _OF_BALL = "center_", "scale_", "radius_"
 class BallMixin:
     """Planning a ball, learning it, and publishing it; of estimators that protect rows."""
 
-    # Of those that use one thread.
+    # Estimators that use one thread have no such parameter.
     n_jobs = None
     # Whether columns are of one size by what is public.
     _alike_columns = False
@@ -91,7 +91,7 @@ class BallMixin:
             n_columns=n_features,
             slack=rounding_slack(n_records, n_features, 1),
             held=held,
-            # Of a share that was given, targets have a part.
+            # Targets have a part of a share that was given.
             taken=taken if of_ball else 0.0,
             alike=self._alike_columns,
         )
