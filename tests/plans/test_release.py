@@ -96,7 +96,7 @@ def test_a_later_bound_changes_the_bound_and_rounding_alone():
     [
         ("gaussian", GaussianMechanism(2.0, 3.0, 3, 100), GaussianEvent(3.0, n_steps=2)),
         ("laplace", LaplaceMechanism(2.0, 3.0, 3, 100), LaplaceEvent(3.0, 2)),
-        ("counts", DiscreteLaplaceMechanism(3.0), LaplaceEvent(3.0, 2, counts=True)),
+        ("counts", DiscreteLaplaceMechanism(3.0, 2.0), LaplaceEvent(3.0, 2, counts=True)),
     ],
 )
 def test_each_noise_has_its_mechanism_and_event(noise, mechanism, event):
