@@ -201,12 +201,12 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         # Before scikit-learn's check, which knows no resampling and doesn't say what to do.
         open_parts = self._open_parts()
         self._validate_steps()
-        check_parameters(step_list(self.steps))
         X = self._as_read(X)
         n_rows, *sizes = sizes_of(X, y, self._final_estimator)
         groups, n_records = encode_groups(groups, n_rows)
         sizes = n_records, *sizes
         steps = fresh_steps(self)
+        check_parameters(step_list(self.steps))
         if groups is not None:
             protect_groups(step_list(steps))
 
