@@ -8,6 +8,7 @@ names of the columns follow from public facts: what learns categories or knots e
 
 import contextlib
 import copy
+import warnings
 from dataclasses import dataclass
 
 import narwhals as nw
@@ -110,11 +111,13 @@ def _parts(step, X):
     named = [(inside.name, "drop", inside.columns) for inside in step.inner[:-1]]
     chooser = ColumnTransformer(named)
     quietly(chooser.fit, _few(X))
-    return {
-        name: (used[name], take_columns(X, columns))
-        for name, _, columns in chooser.transformers_
-        if name in used and np.size(columns)
-    }
+    # scikit-learn 1.6 warns where the columns of the remainder are looked at.
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):
+        return {
+            name: (used[name], take_columns(X, columns))
+            for name, _, columns in chooser.transformers_
+            if name in used and np.size(columns)
+        }
 
 
 class _Makes(TransformerMixin, BaseEstimator):
