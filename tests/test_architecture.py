@@ -26,7 +26,7 @@ ROOMS = [
     {"_docs", "_kernels", "_sparse", "_version", "exceptions"},
     {"_checks", "_fused", "_kernels_columns", "_random", "_sklearn", "_threads"},
     {"_bounds", "_clipping", "_groups", "_losses"},
-    {"_penalties", "_sampling", "_targets", "_weights"},
+    {"_penalties", "_rows", "_sampling", "_targets", "_weights"},
     {"accountant"},
     {"_mechanisms", "ledger"},
     {"_plans"},

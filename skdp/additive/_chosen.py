@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from skdp.preprocessing.table._frames import NUMERIC, find_column
+from skdp._rows.frames import NUMERIC, find_column
 
 _SIGNS = (
     "monotonic_cst must be a dict by column, each once, or have an entry for each column: 1 for an "

@@ -11,6 +11,7 @@ from skdp._checks import check_finite, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
 from skdp._fused import sums_of
+from skdp._rows.frames import read_frame
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp._targets import unit_of
 from skdp.additive._chosen import chosen_signs
@@ -28,7 +29,6 @@ from skdp.linear_model._base import (
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._estimators import Solved
 from skdp.linear_model.whitened._solver import noise_covariance
-from skdp.preprocessing.table._frames import read_frame
 from skdp.preprocessing.table._given import check_n_knots, chosen_pairs, given_to, nothing_given
 from skdp.preprocessing.table._solver import learn_table
 from skdp.preprocessing.table._terms import Basis, PairTerm

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdp._bounds import clip_rows, null_records
+from skdp._rows.frames import Frame, Words, read_frame
 from skdp._sklearn import validate_arrays
-from skdp.preprocessing.table._frames import Frame, Words, read_frame
 from skdp.preprocessing.table._terms import Basis
 
 

@@ -7,6 +7,7 @@ from skdp._bounds import clip_rows
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._plans._base import Budget
+from skdp._rows.frames import read_frame
 from skdp.dask._clients import resolve_client
 from skdp.dask._parts import RowReader
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
@@ -14,7 +15,6 @@ from skdp.dask._table import NO_TARGETS, read_table, set_columns, typed_row, wit
 from skdp.dask._tables import TableReader
 from skdp.preprocessing import DPTableVectorizer
 from skdp.preprocessing._base import NumberTransformer
-from skdp.preprocessing.table._frames import read_frame
 from skdp.preprocessing.table._given import given_to
 
 _NO_SUMS = (

@@ -7,7 +7,7 @@ from skl2onnx.common.utils import check_input_and_output_numbers
 from skl2onnx.common.utils_classifier import get_label_classes
 from skl2onnx.proto import onnx_proto
 
-from skdp.preprocessing._columns import number_in_words
+from skdp._rows.columns import number_in_words
 
 _WHOLE = (tensors.Int64TensorType, tensors.BooleanTensorType)
 _FLOATS = {

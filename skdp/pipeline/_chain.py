@@ -18,10 +18,10 @@ from sklearn.utils.metaestimators import available_if
 
 from skdp._checks import LARGEST_BOUND
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
+from skdp._rows.columns import find_gaps
 from skdp._sklearn import quietly, refuse_foreign
 from skdp.exceptions import warn_user
 from skdp.preprocessing import DPSimpleImputer
-from skdp.preprocessing._columns import find_gaps
 
 _LONGEST, _SHORTEST = 1e30, 1e-30
 

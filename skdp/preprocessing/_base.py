@@ -7,8 +7,8 @@ from skdp._bounds import counted_rows
 from skdp._estimator import CaptionMixin, RecordPrivateEstimator
 from skdp._fused import sums_of
 from skdp._groups import encode_groups
+from skdp._rows.columns import DTYPES
 from skdp._sklearn import validate_data
-from skdp.preprocessing._columns import DTYPES
 from skdp.preprocessing._solver import ColumnSums
 
 

@@ -9,16 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._sklearn import (
-    Interval,
-    RealNotInt,
-    StrOptions,
-    _fit_context,
-    read_feature_names,
-    validate_data,
-)
-from skdp.preprocessing._base import PrivateTransformer
-from skdp.preprocessing._columns import (
+from skdp._rows.columns import (
     as_array,
     check_categories,
     dtype_to_read,
@@ -28,6 +19,15 @@ from skdp.preprocessing._columns import (
     read_categories,
     read_entries,
 )
+from skdp._sklearn import (
+    Interval,
+    RealNotInt,
+    StrOptions,
+    _fit_context,
+    read_feature_names,
+    validate_data,
+)
+from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._plan import plan_encoder
 from skdp.preprocessing._solver import keep_largest, release_counts
 

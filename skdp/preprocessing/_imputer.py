@@ -9,10 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_feature_bounds, check_real
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
-from skdp.preprocessing._base import DTYPES, PrivateTransformer
-from skdp.preprocessing._bounded import type_that_holds
-from skdp.preprocessing._columns import (
+from skdp._rows.columns import (
     NOT_CATEGORIES,
     as_array,
     check_categories,
@@ -22,6 +19,9 @@ from skdp.preprocessing._columns import (
     is_gap,
     read_categories,
 )
+from skdp._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
+from skdp.preprocessing._base import DTYPES, PrivateTransformer
+from skdp.preprocessing._bounded import type_that_holds
 from skdp.preprocessing._plan import plan_imputer
 from skdp.preprocessing._solver import keep_largest, release_counts, release_means, release_medians
 

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from skdp._rows.columns import sort_categories
 from skdp._threads import single_threaded_blas
 from skdp.preprocessing._plan import CONTRIBUTION_STEP, N_THRESHOLDS, root_weights
 
@@ -145,11 +146,6 @@ def release_together(parts, mechanism, noise):
     """Release several arrays of counts as one, and return them apart."""
     released = mechanism.release(np.concatenate(parts), noise)
     return np.split(released, np.cumsum([part.size for part in parts])[:-1])
-
-
-def sort_categories(categories):
-    """Return numbers or strings as a sorted list, with what stands for a gap last."""
-    return sorted(categories, key=lambda value: (value != value, value))
 
 
 def keep_largest(categories, counts, most):

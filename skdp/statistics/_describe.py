@@ -8,9 +8,9 @@ from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._groups import encode_groups
 from skdp._plans._base import Budget, GroupBudget, resolve_delta
+from skdp._rows.frames import read_frame
 from skdp._sklearn import Interval, StrOptions, validate_params
 from skdp.ledger._account import resolve_account
-from skdp.preprocessing.table._frames import read_frame
 from skdp.preprocessing.table._given import chosen_pairs, read_given
 from skdp.preprocessing.table._vectorizer import DPTableVectorizer, read_kinds
 from skdp.statistics._description import PrivateDescription

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skdp.preprocessing._columns import as_array, make_unique
+from skdp._rows.columns import as_array, make_unique
 from skdp.preprocessing._plan import CONTRIBUTION_STEP
 from skdp.preprocessing._solver import release_together, sum_moments
 from skdp.preprocessing.table._solver import find_bins, find_words

@@ -13,6 +13,7 @@ import dask.dataframe
 from distributed import Client, LocalCluster
 
 from skdp._bounds import null_records
+from skdp._rows.frames import Frame, Words
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.dask import (
     DaskDPAdditiveClassifier,
@@ -28,7 +29,6 @@ from skdp.dask._parts import KeyedDigest, PartitionSpec, own_part
 from skdp.dask._tables import RawTable, TableReader
 from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import DPTableVectorizer, NormClipper
-from skdp.preprocessing.table._frames import Frame, Words
 from tests.statistical._transcripts import recorded_releases
 
 N, SIZE = 4000, 900

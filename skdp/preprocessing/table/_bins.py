@@ -33,14 +33,6 @@ def public_ends(low, high):
     return np.unique(np.concatenate([[low], inner[(low < inner) & (inner < high)], [high]]))
 
 
-def count_bins(x, ends, parts=None):
-    """Return how many entries, or parts of such, are in each bin of such ends, gaps in the last."""
-    below = np.searchsorted(ends, x)
-    is_end = np.append(ends, np.nan)[below] == x
-    bins = np.where(np.isnan(x), 2 * ends.size + 1, 2 * below + is_end)
-    return np.bincount(bins, parts, minlength=2 * ends.size + 2).astype(np.float64)
-
-
 def bin_edges(ends):
     """Return where each bin begins and where it ends, the one for gaps left out."""
     inner = np.repeat(ends, 2)

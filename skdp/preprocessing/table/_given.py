@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 
 from skdp._checks import LARGEST_BOUND, check_bounds, check_count
-from skdp.preprocessing.table._frames import NUMERIC, WORD, check_words, find_column
+from skdp._rows.frames import NUMERIC, WORD, check_words, find_column
 
 _AUTO = "auto"
 _UNKNOWN = "{} names a column that X doesn't have as a column of {}, or one twice."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from skdp._rows.columns import as_array, is_gap
 from skdp.exceptions import warn_user
-from skdp.preprocessing._columns import as_array, is_gap
 from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table._bins import (
     coarse_ends,

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skdp.preprocessing._columns import make_unique, number_in_words
+from skdp._rows.columns import make_unique, number_in_words
 
 MISSING, _RARE = "missing", "infrequent"
 # The most bins of a column that are told apart in a pair, which has all combinations.

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._groups import encode_groups
+from skdp._rows.frames import read_frame
 from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._plan import hide_categories
-from skdp.preprocessing.table._frames import read_frame
 from skdp.preprocessing.table._given import check_n_knots, given_to, nothing_given
 from skdp.preprocessing.table._plan import plan_table
 from skdp.preprocessing.table._solver import learn_table

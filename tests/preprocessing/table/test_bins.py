@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from skdp._rows.frames import count_bins
 from skdp.preprocessing.table._bins import (
     coarse_ends,
-    count_bins,
     heavy_ends,
     middles,
     numbers_at,

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skdp._rows.frames import read_frame
 from skdp.preprocessing import DPTableVectorizer
-from skdp.preprocessing.table._frames import read_frame
 
 NAN = np.nan
 COLUMNS = {

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp.preprocessing.table._frames import Words
+from skdp._rows.frames import Words
 from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm, WordsTerm
 from tests._loops import for_each
 

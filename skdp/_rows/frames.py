@@ -9,10 +9,8 @@ import narwhals as nw
 import numpy as np
 
 from skdp._bounds import present_records
+from skdp._rows.columns import is_gap, number_in_words, sort_categories
 from skdp._sklearn import quietly, validate_data
-from skdp.preprocessing._columns import is_gap, number_in_words
-from skdp.preprocessing._solver import sort_categories
-from skdp.preprocessing.table._bins import count_bins
 
 NUMERIC, WORD = "numeric", "word"
 _EMPTY = "X must have at least one row and one column, and has the shape {}."
@@ -106,6 +104,14 @@ class Frame:
             # A word that had two codes would not lose the records of one.
             total[column.known[code]] += int(counts[code])
         return total
+
+
+def count_bins(x, ends, parts=None):
+    """Return how many entries, or parts of such, are in each bin of such ends, gaps in the last."""
+    below = np.searchsorted(ends, x)
+    is_end = np.append(ends, np.nan)[below] == x
+    bins = np.where(np.isnan(x), 2 * ends.size + 1, 2 * below + is_end)
+    return np.bincount(bins, parts, minlength=2 * ends.size + 2).astype(np.float64)
 
 
 def _most_frequent(codes, groups, known):

@@ -7,7 +7,6 @@ from numbers import Real
 import numpy as np
 
 from skdp._sklearn import quietly
-from skdp.preprocessing._solver import sort_categories
 
 # Of pandas, which needn't be installed.
 _GAP_TYPES = ("NAType", "NaTType")
@@ -150,6 +149,11 @@ def _read_entry(value):
 
 
 _READERS = ((_as_number, (Real, np.bool_)), (str, str))
+
+
+def sort_categories(categories):
+    """Return numbers or strings as a sorted list, with what stands for a gap last."""
+    return sorted(categories, key=lambda value: (value != value, value))
 
 
 def make_unique(names):
