@@ -38,6 +38,7 @@ _TELL_NO_VALUE = re.compile(
     r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
     r"|[Xy] is a Dask collection|feature_bounds can be read in two ways for two features: "
     r"|[Xy] is an array of \w+, and array_api_dispatch"
+    r"|holds entries of type \w+: text, numbers"
 )
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
 _REPLACED = {

@@ -1,28 +1,31 @@
-"""Raw tables: columns of numbers or of words, with gaps, from data frames, arrays and lists."""
+"""Raw tables: columns of numbers, dates or words, with gaps, from data frames, arrays and lists."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Real
 
 import narwhals as nw
 import numpy as np
 
 from skdp._bounds import present_records
-from skdp._rows.columns import is_gap, number_in_words, sort_categories
+from skdp._rows.columns import sort_categories
+from skdp._rows.entries import CLASSES, UnreadableEntryError, class_of
+from skdp._rows.kinds import (
+    NUMERIC,
+    UNTYPED,
+    WORD,
+    declared_number,
+    declared_word,
+    holds_numbers,
+    reader_of,
+)
+from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries
 from skdp._sklearn import quietly, validate_data
 
-NUMERIC, WORD = "numeric", "word"
 _EMPTY = "X must have at least one row and one column, and has the shape {}."
 _TWICE = "two columns of X have the same name: give each its own."
-_TIMES = "column {!r} holds times: give them as numbers, such as days since a date."
-_NESTED = "column {!r} holds lists or records: give each of their fields a column."
-_NEITHER = "a column of words holds something that is neither text nor a number (it is withheld)."
-_UNTYPED = (
-    "X is a list, which has no types, and one of its columns holds text: give a data frame, whose "
-    "columns have types, or name such columns in categorical_features, where there is that."
-)
 _DECLARED = "{} must hold names or places of columns, each once and in one of the two lists."
+_MALFORMED = "column {!r} {}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +37,40 @@ class Words:
 
 
 @dataclass(frozen=True, eq=False)
+class Untyped:
+    """A column whose kind isn't decided yet.
+
+    `entries` has what it holds, and `classes` which of `CLASSES` each of these is, as places in it.
+    """
+
+    entries: Entries
+    classes: np.ndarray
+
+    @classmethod
+    def of(cls, entries):
+        """Take entries; those that can't be read are refused."""
+        places = {name: place for place, name in enumerate(CLASSES)}
+        classes = [places[class_of(entry)] for entry in entries.entries]
+        return cls(entries, np.array(classes, dtype=np.int8))
+
+    @property
+    def codes(self):
+        """Which entry each row has."""
+        return self.entries.codes
+
+    def read_as(self, kind):
+        """Return the column as one of a kind."""
+        return _column_of(self.entries, kind)
+
+
+@dataclass(frozen=True, eq=False)
 class Frame:
     """A table as it was read.
 
-    Columns are float64 arrays, NaN for a gap, or `Words`. `kinds` are "numeric" or "word", and
-    `read` names the columns whose kind was read from their type. A record is a row, or a group of
-    rows if `groups` has the number of each row's. What its methods return is without null records,
-    or of those `rows` alone that are counted, if there is an index of them.
+    Columns are float64 arrays, NaN for a gap, or `Words`, or `Untyped`, by `kinds`; see
+    `skdp._rows.kinds`. `read` names the columns whose kind was read from their type. A record is a
+    row, or a group of rows if `groups` has the number of each row's. What its methods return is
+    without null records, or of those `rows` alone that are counted, if there is an index of them.
     """
 
     names: tuple
@@ -57,11 +87,31 @@ class Frame:
 
     def take(self, is_kept):
         """Return the table of some rows, where each is a record."""
-        columns = (
-            Words(c.codes[is_kept], c.known) if isinstance(c, Words) else c[is_kept]
-            for c in self.columns
-        )
-        return replace(self, columns=tuple(columns), n_rows=int(np.count_nonzero(is_kept)))
+        columns = tuple(_of_rows(column, is_kept) for column in self.columns)
+        return replace(self, columns=columns, n_rows=int(np.count_nonzero(is_kept)))
+
+    @property
+    def untyped(self):
+        """Places of the columns whose kind isn't decided yet."""
+        return [place for place, kind in enumerate(self.kinds) if kind == UNTYPED]
+
+    def decided(self, kinds):
+        """Return the table in which columns, by place, are of kinds that were decided."""
+        columns = list(self.columns)
+        for place, kind in kinds.items():
+            columns[place] = columns[place].read_as(kind)
+        all_kinds = tuple(kinds.get(place, kind) for place, kind in enumerate(self.kinds))
+        return replace(self, kinds=all_kinds, columns=tuple(columns))
+
+    def tallies(self, places, grid):
+        """Return for columns without a kind how many records have an entry of each of `CLASSES`.
+
+        For the grid see `parts`.
+        """
+        parts, n_classes = self.parts(grid), len(CLASSES)
+        entries = (self.columns[place] for place in places)
+        classes = (self.counted(column.classes[column.codes]) for column in entries)
+        return [np.bincount(c, parts, minlength=n_classes).astype(np.float64) for c in classes]
 
     def numbers(self, place):
         """Return the entries of a column of numbers."""
@@ -126,37 +176,57 @@ def _most_frequent(codes, groups, known):
     return np.argsort(rank_of)[rank[order[first]]]
 
 
+def _of_rows(column, is_kept):
+    if isinstance(column, Words):
+        return Words(column.codes[is_kept], column.known)
+    if isinstance(column, Untyped):
+        return replace(column, entries=column.entries._replace(codes=column.codes[is_kept]))
+    return column[is_kept]
+
+
 def read_frame(estimator, X, *, reset):
     """Read a table as an estimator's parameters say, or as its fit found it.
 
-    The estimator has `numeric_features` and `categorical_features`. With `reset` its
-    ``n_features_in_`` and ``feature_names_in_`` are set, otherwise the table must have these, and
-    the kinds are those in ``_kinds``.
+    The estimator has `numeric_features` and `categorical_features`, and what it is given of single
+    columns says their kind, too. With `reset` its ``n_features_in_`` and ``feature_names_in_`` are
+    set, otherwise the table must have these, and the kinds are those in ``_kinds``.
+
+    Raises
+    ------
+    TypeError
+        If a column has a type that can't be read, or entries of such a type.
+    ValueError
+        If the table is empty, or the parameters name other columns or one twice.
     """
-    source = _open(estimator, X, reset)
+    opened = _open(estimator, X, reset)
     n_features = estimator.n_features_in_
     names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
     names = tuple(map(str, names))
-    typed = [source.kind(j) for j in range(n_features)]
-    for name, kind in zip(names, typed, strict=True):
-        # Of times and of nested columns there is no kind.
-        if kind in (_TIMES, _NESTED):
-            raise TypeError(kind.format(name))
+    sources = [opened(place, name) for place, name in enumerate(names)]
+    typed = [source.kind for source in sources]
     if reset:
-        lists = estimator.numeric_features, estimator.categorical_features
-        declared = _declared(*lists, names)
+        declared = _declared(estimator, names, typed)
         kinds = tuple(kind or by_type for kind, by_type in zip(declared, typed, strict=True))
-        read = tuple(n for n, kind in zip(names, declared, strict=True) if kind is None)
+        of_type = zip(names, declared, kinds, strict=True)
+        read = tuple(n for n, kind, used in of_type if kind is None and used != UNTYPED)
     else:
         kinds, read = estimator._kinds, ()
-    strict = () if source.has_types else read
-    columns = tuple(_READERS[kind](source, j, names[j] in strict) for j, kind in enumerate(kinds))
-    return Frame(names, kinds, read, columns, source.n_rows)
+    columns = tuple(map(_read, sources, kinds, names))
+    frame = Frame(names, kinds, read, columns, _n_rows(columns))
+    # TEMPORARY until kinds are learnt.
+    for_now = WORD if hasattr(X, "dtype") or hasattr(X, "columns") else NUMERIC
+    return frame.decided(dict.fromkeys(frame.untyped, for_now))
+
+
+def _n_rows(columns):
+    first = columns[0]
+    return len(first) if isinstance(first, np.ndarray) else len(first.codes)
 
 
 def _open(estimator, X, reset):
+    """Return a function that gives a column by its place and name."""
     if not hasattr(X, "__array__") or hasattr(X, "columns"):
-        # Of Arrow's tables the columns are no index.
+        # The columns of Arrow's tables are no index.
         names = getattr(X, "column_names", ())
         if not getattr(getattr(X, "columns", None), "is_unique", len(set(names)) == len(names)):
             raise ValueError(_TWICE)
@@ -166,11 +236,11 @@ def _open(estimator, X, reset):
             validate_data(estimator, X, reset=reset, skip_check_array=True)
             if 0 in frame.shape:
                 raise ValueError(_EMPTY.format(frame.shape))
-            return _OfFrame(frame)
-    has_types = hasattr(X, "dtype")
-    dtype = None if has_types else object
-    checks = {"dtype": dtype, "ensure_all_finite": False}
-    return _OfArray(validate_data(estimator, X, reset=reset, **checks), has_types)
+            return lambda place, name: ColumnOfFrame(frame[:, place], name)
+    # A list has no types.
+    dtype = None if hasattr(X, "dtype") else object
+    array = validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False)
+    return lambda place, name: ColumnOfArray(array[:, place], name)
 
 
 def _dense(X):
@@ -180,124 +250,52 @@ def _dense(X):
     return quietly(X.astype, sparse) if sparse else X
 
 
-class _OfFrame:
-    """The columns of a data frame."""
-
-    has_types = True
-
-    def __init__(self, frame):
-        self._frame, self.n_rows = frame, frame.shape[0]
-
-    def kind(self, place):
-        dtype = self._frame[:, place].dtype
-        if dtype.is_temporal():
-            return _TIMES
-        if dtype.is_nested():
-            return _NESTED
-        return NUMERIC if dtype.is_numeric() else WORD
-
-    def numbers(self, place):
-        """Return a column as floats, None where it isn't of numbers."""
-        column = self._frame[:, place]
-        if not column.dtype.is_numeric():
-            return None
-        try:
-            return quietly(lambda: column.cast(nw.Float64).to_numpy())
-        except ValueError:
-            # Arrow refuses a whole number that no float is; one by one they are rounded.
-            return None
-
-    def entries(self, place):
-        """Return entries, each once where that is fast, and which of them each row has."""
-        column = self._frame[:, place]
-        dtype = getattr(column.to_native(), "dtype", None)
-        # What pandas holds in Python, it takes for equal where words differ: True and 1, or texts
-        # up to a null character. Of other types of Arrow it may lose gaps.
-        kind = type(dtype).__name__, getattr(dtype, "storage", None)
-        if kind in (("StringDtype", "pyarrow"), ("CategoricalDtype", None)):
-            chosen, entries = quietly(column.to_native().factorize, use_na_sentinel=False)
-            return entries.tolist(), chosen
-        return quietly(column.to_list), slice(None)
+def _read(source, kind, name):
+    """Return a column of a kind; what isn't finite is a gap."""
+    if holds_numbers(kind):
+        floats = source.floats(kind)
+        if floats is not None:
+            return _finite(floats)
+    entries = source.entries()
+    try:
+        if kind == UNTYPED:
+            return quietly(Untyped.of, entries)
+        return quietly(_column_of, entries, kind)
+    except UnreadableEntryError as error:
+        raise TypeError(_MALFORMED.format(name, error)) from None
 
 
-class _OfArray:
-    """The columns of an array, which has one type for all."""
-
-    def __init__(self, array, has_types):
-        self._array, self.n_rows, self.has_types = array, len(array), has_types
-
-    def kind(self, place):
-        kind = self._array.dtype.kind
-        if kind in "mM":
-            return _TIMES
-        return NUMERIC if kind in "iuf" or not self.has_types else WORD
-
-    def numbers(self, place):
-        column = self._array[:, place]
-        return quietly(column.astype, float, copy=False) if column.dtype.kind in "biuf" else None
-
-    def entries(self, place):
-        return self._array[:, place].tolist(), slice(None)
-
-
-def _read_numbers(source, place, is_strict):
-    """Return a column of numbers; words and what isn't finite are gaps."""
-    column = source.numbers(place)
-    if column is None:
-        entries, chosen = source.entries(place)
-        if is_strict and any(isinstance(entry, str) for entry in entries):
-            raise TypeError(_UNTYPED)
-        column = np.array([_number(entry) for entry in entries], dtype=np.float64)[chosen]
-    is_finite = np.isfinite(column)
-    return column if is_finite.all() else np.where(is_finite, column, np.nan)
-
-
-def _number(entry):
-    """Return an entry as a float; one that is no number, nor the text of one, is a gap."""
-    if isinstance(entry, (Real, np.bool_, str, Decimal)):
-        try:
-            return float(entry)
-        except (TypeError, ValueError, OverflowError):
-            return np.nan
-    return np.nan
-
-
-def _read_words(source, place, is_strict):
-    entries, chosen = source.entries(place)
+def _column_of(entries, kind):
+    read = reader_of(kind)
+    if holds_numbers(kind):
+        return _finite(entries.read(read))
     places = {}
-    codes = [places.setdefault(word, len(places)) for word in map(_word, entries)]
-    return Words(np.array(codes, dtype=np.int64)[chosen], tuple(places))
+    codes = [places.setdefault(word, len(places)) for word in map(read, entries.entries)]
+    return Words(np.array(codes, dtype=np.int64)[entries.codes], tuple(places))
 
 
-def _word(entry):
-    """Return the word of an entry, which follows from it alone; numbers of any type have one."""
-    if type(entry) is str:
-        return entry
-    if is_gap(entry):
-        return np.nan
-    if isinstance(entry, str):
-        return str(entry)
-    if isinstance(entry, (bool, np.bool_)):
-        return str(bool(entry))
-    if isinstance(entry, (Real, Decimal)):
-        number = _number(entry)
-        return number_in_words(number) if np.isfinite(number) else np.nan
-    raise TypeError(_NEITHER)
+def _finite(floats):
+    is_finite = np.isfinite(floats)
+    return floats if is_finite.all() else np.where(is_finite, floats, np.nan)
 
 
-_READERS = {NUMERIC: _read_numbers, WORD: _read_words}
-
-
-def _declared(numeric, categorical, names):
-    """Return for each column its declared kind or None."""
+def _declared(estimator, names, typed):
+    """Return for each column the kind that parameters give it, or None."""
     kinds = [None] * len(names)
-    lists = (("numeric_features", numeric, NUMERIC), ("categorical_features", categorical, WORD))
-    for parameter, chosen, kind in lists:
+    lists = (("numeric_features", declared_number), ("categorical_features", declared_word))
+    for parameter, declared_as in lists:
+        chosen = getattr(estimator, parameter)
         for column in () if chosen is None else chosen:
             place = find_column(column, names)
             if place is None or kinds[place] is not None:
                 raise ValueError(_DECLARED.format(parameter))
-            kinds[place] = kind
+            kinds[place] = declared_as(typed[place])
+    for parameter, kind in (("knots", NUMERIC), ("feature_bounds", NUMERIC), ("categories", WORD)):
+        given = getattr(estimator, parameter)
+        for column in given if isinstance(given, Mapping) else ():
+            place = find_column(column, names)
+            if place is not None and kinds[place] is None and typed[place] == UNTYPED:
+                kinds[place] = kind
     return kinds
 
 
@@ -310,11 +308,11 @@ def find_column(column, names):
     return int(column) if is_place and 0 <= column < len(names) else None
 
 
-def check_words(listed):
-    """Return declared categories as words, in the order given, ``np.nan`` for a gap."""
+def check_words(listed, kind):
+    """Return categories declared for a column as its words, in the order given, NaN for a gap."""
     if isinstance(listed, str) or not hasattr(listed, "__iter__"):
         raise ValueError("an entry of categories must be a list of categories.")
-    words = [_word(entry) for entry in listed]
+    words = list(map(reader_of(kind), listed))
     if not words or len(set(words)) < len(words):
         raise ValueError("a list of categories must hold at least one, and none of them twice.")
     return words

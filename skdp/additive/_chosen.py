@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from skdp._rows.frames import NUMERIC, find_column
+from skdp._rows.frames import find_column
+from skdp._rows.kinds import holds_numbers
 
 _SIGNS = (
     "monotonic_cst must be a dict by column, each once, or have an entry for each column: 1 for an "
@@ -35,6 +36,6 @@ def chosen_signs(monotonic_cst, frame, pairs):
     signs = [sign or 0 for sign in signs]
     in_pairs = {place for pair in pairs for place in pair}
     for place, sign in enumerate(signs):
-        if sign and (frame.kinds[place] != NUMERIC or place in in_pairs):
+        if sign and (not holds_numbers(frame.kinds[place]) or place in in_pairs):
             raise ValueError(_NO_CURVE)
     return signs

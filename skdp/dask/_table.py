@@ -212,7 +212,9 @@ def without_secrets(value):
 
 def typed_row(X):
     """Return a row of the types of a collection's columns; what it holds means nothing."""
-    return X._meta.reindex([0]) if hasattr(X, "columns") else np.zeros((1, X.shape[1]), X.dtype)
+    return (
+        X._meta_nonempty.iloc[:1] if hasattr(X, "columns") else np.zeros((1, X.shape[1]), X.dtype)
+    )
 
 
 def _one_row(X):

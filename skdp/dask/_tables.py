@@ -1,5 +1,6 @@
 """Raw tables in parts: what is kept of them, and counts of their numbers and words."""
 
+import datetime
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdp._bounds import clip_rows, null_records
-from skdp._rows.frames import Frame, Words, read_frame
+from skdp._rows.entries import as_plain
+from skdp._rows.frames import Frame, Untyped, Words, read_frame
+from skdp._rows.sources import Entries
 from skdp._sklearn import validate_arrays
 from skdp.preprocessing.table._terms import Basis
 
@@ -18,11 +21,12 @@ from skdp.preprocessing.table._terms import Basis
 class RawTable(NamedTuple):
     """What is kept of a part of a raw table besides its entries.
 
-    These are an array of float64: numbers, NaN for a gap, and of a column of words the place of
-    each in a tuple.
+    These are an array of float64: numbers, NaN for a gap, and of other columns the place of each in
+    a tuple.
     """
 
-    # The words of each column, None for numbers, as a text in bytes.
+    # The words of each column, or the entries of one without a kind, None for numbers, as a text in
+    # bytes.
     words: np.ndarray
     # What the table is mapped to, and whether the rows that are held are what it gives.
     basis: Basis | None = None
@@ -31,17 +35,14 @@ class RawTable(NamedTuple):
     @classmethod
     def of(cls, frame):
         """Return the entries of a frame, and the rest of it."""
-        words = [_encoded(c.known) if isinstance(c, Words) else None for c in frame.columns]
-        columns = [c.codes if isinstance(c, Words) else c for c in frame.columns]
+        columns = [c if isinstance(c, np.ndarray) else c.codes for c in frame.columns]
         entries = np.column_stack(columns).astype(np.float64, copy=False)
-        return entries, cls(np.frombuffer(json.dumps(words).encode(), np.uint8))
+        words = json.dumps(list(map(_column_as_json, frame.columns)))
+        return entries, cls(np.frombuffer(words.encode(), np.uint8))
 
     def frame(self, X, codes=None):
         """Return the frame of such entries, in groups if there are codes of these."""
-        columns = (
-            x if words is None else Words(x.astype(np.int64), _decoded(words))
-            for x, words in zip(X.T, json.loads(self.words.tobytes()), strict=True)
-        )
+        columns = map(_column_of_json, X.T, json.loads(self.words.tobytes()))
         return Frame((), (), (), tuple(columns), len(X), codes)
 
     def rows(self, X):
@@ -51,24 +52,43 @@ class RawTable(NamedTuple):
         return self.basis.matrix(self.frame(X))
 
 
-def _encoded(words):
-    """Return words as texts of letters below 256, and None for a gap, which JSON keeps apart.
+def _column_as_json(column):
+    """Return what a column holds besides the place of each row's entry, in types that JSON has."""
+    if isinstance(column, Words):
+        return [None if word != word else _as_json(word) for word in column.known]
+    if isinstance(column, Untyped):
+        entries = [_as_json(as_plain(entry)) for entry in column.entries.entries]
+        return {"entries": entries, "classes": column.classes.tolist()}
+    return None
+
+
+def _column_of_json(x, held):
+    """Return the column of which `_column_as_json` told, with such places or numbers."""
+    if held is None:
+        return x
+    codes = x.astype(np.int64)
+    if isinstance(held, list):
+        words = (np.nan if word is None else _of_json(word) for word in held)
+        return Words(codes, tuple(words))
+    entries = list(map(_of_json, held["entries"]))
+    return Untyped(Entries(entries, codes), np.array(held["classes"], dtype=np.int8))
+
+
+def _as_json(entry):
+    """Return a text as one of letters below 256, and a date in a list; others are JSON's own.
 
     JSON itself would join two code units, which are another word, to the letter that they stand
     for.
     """
-    return [
-        None if word != word else word.encode("utf-8", "surrogatepass").decode("latin-1")
-        for word in words
-    ]
+    if isinstance(entry, str):
+        return entry.encode("utf-8", "surrogatepass").decode("latin-1")
+    return [entry.isoformat()] if isinstance(entry, datetime.datetime) else entry
 
 
-def _decoded(texts):
-    """Return the words of which `_encoded` made texts."""
-    return tuple(
-        np.nan if text is None else text.encode("latin-1").decode("utf-8", "surrogatepass")
-        for text in texts
-    )
+def _of_json(entry):
+    if isinstance(entry, str):
+        return entry.encode("latin-1").decode("utf-8", "surrogatepass")
+    return datetime.datetime.fromisoformat(entry[0]) if isinstance(entry, list) else entry
 
 
 def _with_gap(word):

@@ -338,8 +338,8 @@ def changed(frame, column, entry):
 @pytest.mark.parametrize(
     ("column", "entry", "message"),
     [
-        ("job", {"a": 77}, "neither text nor a number"),
-        ("job", [77], "neither text nor a number"),
+        ("job", {"a": 77}, "entries of type list"),
+        ("job", [77], "entries of type list"),
         ("y", None, "not among the declared classes"),
     ],
 )

@@ -1,13 +1,16 @@
 """What a user tells of the columns of a table; none of it costs anything."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 
 from skdp._checks import LARGEST_BOUND, check_bounds, check_count
-from skdp._rows.frames import NUMERIC, WORD, check_words, find_column
+from skdp._rows.entries import as_day
+from skdp._rows.frames import check_words, find_column
+from skdp._rows.kinds import DATE, NUMERIC, WORD, holds_numbers, holds_words
 
 _AUTO = "auto"
 _UNKNOWN = "{} names a column that X doesn't have as a column of {}, or one twice."
@@ -67,12 +70,15 @@ class Given:
     @property
     def numeric(self):
         """Places of the columns of numbers whose knots are to be learnt."""
-        return [j for j, k in enumerate(self.kinds) if k == NUMERIC and self.knots[j] is None]
+        of_numbers = [j for j, kind in enumerate(self.kinds) if holds_numbers(kind)]
+        return [j for j in of_numbers if self.knots[j] is None]
 
     @property
     def words(self):
         """Places of the columns of words whose categories are to be found."""
-        return [j for j, k in enumerate(self.kinds) if k == WORD and self.categories[j] is None]
+        return [
+            j for j, k in enumerate(self.kinds) if holds_words(k) and self.categories[j] is None
+        ]
 
     @property
     def sizes(self):
@@ -101,8 +107,8 @@ def nothing_given(estimator, n_features):
 
 def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="auto"):
     """Return what is given of columns of such names and kinds."""
-    of_numbers = tuple(n if k == NUMERIC else None for n, k in zip(names, kinds, strict=True))
-    of_words = tuple(n if k == WORD else None for n, k in zip(names, kinds, strict=True))
+    of_numbers = tuple(n if holds_numbers(k) else None for n, k in zip(names, kinds, strict=True))
+    of_words = tuple(n if holds_words(k) else None for n, k in zip(names, kinds, strict=True))
     if feature_bounds is not None and not isinstance(feature_bounds, Mapping):
         feature_bounds = {name: feature_bounds for name in of_numbers if name is not None}
     ranges = _by_column(feature_bounds, "feature_bounds", of_numbers, NUMERIC)
@@ -113,11 +119,28 @@ def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="a
     return Given(
         names,
         kinds,
-        [None if r is None else check_bounds(r, "feature_bounds") for r in ranges],
-        [None if k is None else _check_knots(k) for k in at],
-        [None if c is None else check_words(c) for c in listed],
+        [
+            None if pair is None else check_bounds(_in_days(pair, kind), "feature_bounds")
+            for pair, kind in zip(ranges, kinds, strict=True)
+        ],
+        [
+            None if places is None else _check_knots(_in_days(places, kind))
+            for places, kind in zip(at, kinds, strict=True)
+        ],
+        [
+            None if words is None else check_words(words, kind)
+            for words, kind in zip(listed, kinds, strict=True)
+        ],
         [_counts_of(c) for c in listed],
     )
+
+
+def _in_days(given, kind):
+    """Return what is given of a column; dates, for a column of these, as days since 1970."""
+    if kind != DATE or not isinstance(given, Iterable) or isinstance(given, str):
+        return given
+    days = [(entry, as_day(entry)) for entry in given]
+    return [entry if math.isnan(day) else day for entry, day in days]
 
 
 def chosen_pairs(pairs, names, parameter):

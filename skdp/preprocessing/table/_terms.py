@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from skdp._rows.columns import make_unique, number_in_words
+from skdp._rows.entries import same_word
 
 MISSING, _RARE = "missing", "infrequent"
 # The most bins of a column that are told apart in a pair, which has all combinations.
@@ -180,8 +181,8 @@ class WordsTerm:
             np.nan if w != w else w: place for place, w in enumerate(self.categories.tolist())
         }
         rare = len(self.categories)
-        found = np.array([places.get(word, rare) for word in words.known], dtype=np.int64)
-        return found[words.codes]
+        found = [places.get(word, places.get(same_word(word), rare)) for word in words.known]
+        return np.array(found, dtype=np.int64)[words.codes]
 
     def profile(self):
         return None if self.counts is None else (np.eye(self.n_columns), self.counts)

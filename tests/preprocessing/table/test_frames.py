@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdp._rows.frames import read_frame
+from skdp._rows.frames import Untyped, read_frame
+from skdp._rows.sources import Entries
 from skdp.preprocessing import DPTableVectorizer
 
 NAN = np.nan
@@ -27,7 +28,7 @@ def read(X, **declared):
 def entries(frame, place):
     """The entries of a column as a list, None for gaps."""
     column = frame.columns[place]
-    if frame.kinds[place] == "numeric":
+    if frame.kinds[place] in ("numeric", "date"):
         return [None if np.isnan(x) else x for x in column.tolist()]
     return [None if word != word else word for word in np.array(column.known, object)[column.codes]]
 
@@ -39,7 +40,7 @@ def test_frames_of_all_packages_are_read_alike(package):
     X = narwhals.from_dict(COLUMNS | {"pay": pay}, backend=package).to_native()
     frame = read(X)
     assert frame.names == tuple(COLUMNS)
-    assert frame.kinds == ("numeric", "numeric", "word", "word")
+    assert frame.kinds == ("numeric", "numeric", "word", "boolean")
     assert frame.read == frame.names
     assert entries(frame, 0) == [31.0, 40.0, 52.0]
     assert entries(frame, 1) == [1.5, None, None]
@@ -104,15 +105,15 @@ def test_all_types_of_words_are_one_kind(column):
 )
 @pytest.mark.parametrize("gap", [None, NAN, pd.NA, "a"])
 def test_codes_are_those_of_the_entries_one_by_one(kind, gap):
-    """Codes count words by their first row, whether a type holds distinct entries or not."""
+    """Whether a type holds distinct entries or not."""
     if "pyarrow" in kind:
         pytest.importorskip("pyarrow")
     column = ["b", "b", gap, "\u00e9", "a", "e\u0301", gap, "b", "", "1", "1.0"]
-    typed = read(pd.DataFrame({"x": pd.Series(column).astype(kind)})).columns[0]
-    as_lists = read(np.array([column], dtype=object).T, categorical_features=[0]).columns[0]
-    assert typed.codes.tolist() == as_lists.codes.tolist() == by_first_row(column)
-    assert typed.codes.dtype == as_lists.codes.dtype
-    assert str(typed.known) == str(as_lists.known)
+    typed = read(pd.DataFrame({"x": pd.Series(column).astype(kind)}))
+    as_lists = read(np.array([column], dtype=object).T, categorical_features=[0])
+    assert entries(typed, 0) == entries(as_lists, 0)
+    assert typed.columns[0].codes.dtype == as_lists.columns[0].codes.dtype == np.int64
+    assert len(typed.columns[0].known) == len(set(map(str, column)))
 
 
 @pytest.mark.parametrize("kind", ["string", "large_string", "dictionary", "string_view"])
@@ -125,12 +126,6 @@ def test_gaps_of_arrow_take_no_word_of_another_record(kind):
     for column in (["b", None, "a", None], [None, None]):
         frame = read(pd.DataFrame({"x": pd.Series(column, dtype=pd.ArrowDtype(of_type))}))
         assert entries(frame, 0) == column
-
-
-def by_first_row(column):
-    """The codes of entries, each the number of other entries that occurred before its first."""
-    places = {}
-    return [places.setdefault(str(entry), len(places)) for entry in column]
 
 
 @pytest.mark.parametrize("values", [[2, 0, 2], [2.5, 0.0, 2.5], [True, False, True]], ids=str)
@@ -195,10 +190,11 @@ def test_lists_are_of_numbers_unless_declared():
 @pytest.mark.parametrize(
     ("column", "match"),
     [
-        (pd.date_range("2020", periods=2), "'when' holds times"),
-        (pd.to_timedelta([1, 2]), "'when' holds times"),
-        ([datetime.date(2020, 1, 1)] * 2, "neither text nor a number"),
-        ([("secret",)] * 2, "neither text nor a number"),
+        (pd.cut([2020.0, 2021.0], 2), "'when' of type category holds intervals"),
+        (pd.Series([2020j, 1.0]), "'when' of type complex128 holds complex numbers"),
+        ([b"secret"] * 2, "'when' holds entries of type bytes"),
+        ([datetime.time(20, 20)] * 2, "'when' holds entries of type time"),
+        ([("secret",)] * 2, "'when' holds entries of type tuple"),
     ],
 )
 def test_what_cannot_be_read_is_refused_without_a_value(column, match):
@@ -208,13 +204,42 @@ def test_what_cannot_be_read_is_refused_without_a_value(column, match):
     assert "2020" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["numeric", "categorical"])
-def test_times_are_refused_also_where_they_are_declared(kind):
-    """As numbers all of them would be gaps."""
-    times = pd.date_range("2020", periods=2)
-    for X, names in ((pd.DataFrame({"when": times}), ["when"]), (times.to_numpy()[:, None], [0])):
-        with pytest.raises(TypeError, match="holds times"):
-            read(X, **{f"{kind}_features": names})
+WHEN = ["2020-01-01", "2020-01-02 12:00", None]
+MOMENTS = pd.Series(pd.to_datetime(WHEN, format="mixed"))
+DAYS = [18262.0, 18263.5, None]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        MOMENTS,
+        MOMENTS.dt.tz_localize("UTC"),
+        MOMENTS.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+        pd.Series(pd.PeriodIndex(WHEN, freq="h")),
+        MOMENTS.astype("timestamp[us][pyarrow]"),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_dates_are_days_since_1970(column):
+    frame = read(pd.DataFrame({"when": column}))
+    assert frame.kinds == ("date",)
+    assert entries(frame, 0) == DAYS
+    declared = read(pd.DataFrame({"when": column}), numeric_features=["when"])
+    assert entries(declared, 0) == DAYS
+    as_objects = Untyped.of(Entries.of(column.astype(object).tolist()))
+    np.testing.assert_array_equal(as_objects.read_as("date"), np.array(DAYS, dtype=float))
+    of_array = read(MOMENTS.to_numpy()[:, None])
+    assert entries(of_array, 0) == DAYS
+    words = read(pd.DataFrame({"when": column}), categorical_features=["when"])
+    assert entries(words, 0) == ["2020-01-01", "2020-01-02 12:00:00", None]
+
+
+def test_spans_of_time_are_numbers_of_days():
+    spans = pd.Series(pd.to_timedelta([36.0, None, -12.0], unit="h"))
+    for column in (spans, spans.dt.total_seconds() / 86400.0):
+        frame = read(pd.DataFrame({"stay": column}))
+        assert frame.kinds == ("numeric",)
+        assert entries(frame, 0) == [1.5, None, -0.5]
 
 
 @pytest.mark.parametrize(
