@@ -173,17 +173,6 @@ def as_word(entry):
     return np.nan
 
 
-def as_plain(entry):
-    """Return an entry of one of few types that is read alike: None, bool, float, str, datetime."""
-    if isinstance(entry, (str, bool, np.bool_)):
-        return str(entry) if isinstance(entry, str) else bool(entry)
-    number = as_number(entry)
-    if math.isfinite(number):
-        return number
-    day = as_day(entry)
-    return _EPOCH + datetime.timedelta(days=day) if math.isfinite(day) else None
-
-
 _SAME_WORDS = {"False": "0", "True": "1", "0": "False", "1": "True"}
 
 

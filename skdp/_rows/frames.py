@@ -212,10 +212,7 @@ def read_frame(estimator, X, *, reset):
     else:
         kinds, read = estimator._kinds, ()
     columns = tuple(map(_read, sources, kinds, names))
-    frame = Frame(names, kinds, read, columns, _n_rows(columns))
-    # TEMPORARY until kinds are learnt.
-    for_now = WORD if hasattr(X, "dtype") or hasattr(X, "columns") else NUMERIC
-    return frame.decided(dict.fromkeys(frame.untyped, for_now))
+    return Frame(names, kinds, read, columns, _n_rows(columns))
 
 
 def _n_rows(columns):

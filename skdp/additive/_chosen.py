@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from skdp._rows.frames import find_column
-from skdp._rows.kinds import holds_numbers
+from skdp._rows.kinds import UNTYPED, holds_numbers
 
 _SIGNS = (
     "monotonic_cst must be a dict by column, each once, or have an entry for each column: 1 for an "
@@ -18,7 +18,10 @@ _NO_CURVE = (
 
 
 def chosen_signs(monotonic_cst, frame, pairs):
-    """Return for each column 1, -1 or 0: whether its curve is to rise, to fall, or is free."""
+    """Return for each column 1, -1 or 0: whether its curve is to rise, to fall, or is free.
+
+    Columns whose kind isn't known yet may have a sign, which says that they hold numbers.
+    """
     signs = [None] * len(frame.names)
     if monotonic_cst is None:
         return [0] * len(signs)
@@ -36,6 +39,7 @@ def chosen_signs(monotonic_cst, frame, pairs):
     signs = [sign or 0 for sign in signs]
     in_pairs = {place for pair in pairs for place in pair}
     for place, sign in enumerate(signs):
-        if sign and (not holds_numbers(frame.kinds[place]) or place in in_pairs):
+        can_rise = holds_numbers(frame.kinds[place]) or frame.kinds[place] == UNTYPED
+        if sign and (not can_rise or place in in_pairs):
             raise ValueError(_NO_CURVE)
     return signs

@@ -1,6 +1,7 @@
 """Additive models of raw tables: what they share, and classification."""
 
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -12,6 +13,7 @@ from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
 from skdp._fused import sums_of
 from skdp._rows.frames import read_frame
+from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp._targets import unit_of
 from skdp.additive._chosen import chosen_signs
@@ -30,9 +32,11 @@ from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._estimators import Solved
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._given import check_n_knots, chosen_pairs, given_to, nothing_given
+from skdp.preprocessing.table._kinds import settle_kinds
+from skdp.preprocessing.table._plan_kinds import learnt_names
 from skdp.preprocessing.table._solver import learn_table
 from skdp.preprocessing.table._terms import Basis, PairTerm
-from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, read_kinds
+from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, assumed_kinds
 
 CONSTRAINTS = {
     **{name: COMMON_CONSTRAINTS[name] for name in ("alpha", "epsilon", "delta", "adjacency")},
@@ -74,18 +78,21 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
 
     def _assumed(self):
         # An unfitted estimator has read nothing but classes.
-        return read_kinds(getattr(self, "_read", ())) + self._linear()._assumed()
+        said = assumed_kinds(getattr(self, "_read", ()), getattr(self, "_untyped", ()))
+        return said + self._linear()._assumed()
 
     def _read_table(self, X):
         """Return the table, and what is given of it, of pairs and of signs."""
         frame = read_frame(self, X, reset=True)
-        given = given_to(self, frame.names, frame.kinds)
         pairs = chosen_pairs(self.interactions, frame.names, "interactions")
-        return frame, given, pairs, chosen_signs(self.monotonic_cst, frame, pairs)
+        signs = chosen_signs(self.monotonic_cst, frame, pairs)
+        frame = frame.decided({place: NUMERIC for place in frame.untyped if signs[place]})
+        return frame, given_to(self, frame.names, frame.kinds), pairs, signs
 
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""
-        return read_kinds(self._read_table(X)[0].read)
+        frame = self._read_table(X)[0]
+        return assumed_kinds(frame.read, [frame.names[place] for place in frame.untyped])
 
     def _of_linear(self):
         """Return what the linear model is given as it is."""
@@ -128,8 +135,11 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        counted = self._there(frame, weights, n_records)
-        basis = self._learn_basis(*counted, given, pairs, signs, plan, stream)
+        counted, n_there = self._there(frame, weights, n_records)
+        frame, counted, given, plan = settle_kinds(
+            frame, counted, given, partial(given_to, self), plan=plan, noise=stream
+        )
+        basis = self._learn_basis(counted, n_there, given, pairs, signs, plan, stream)
         with sums_of(groups):
             found = self._solve(model, basis, frame, targets, told, weights, plan, stream)
 
@@ -183,7 +193,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         covariance = noise_covariance(found.steps)[:width, :width]
         if ball is not None:
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
-        self._read = frame.read
+        self._read, self._untyped = frame.read, learnt_names(plan)
         self.privacy_report_ = plan.report(
             of_model=found.plan.report(n_steps=found.steps.n_steps, reproducible=False).events,
             reproducible=stream.reproducible,

@@ -8,6 +8,7 @@ from skdp._plans._base import ADDITIVE_KEY, Budget, Plan
 from skdp.accountant import GaussianEvent
 from skdp.preprocessing._plan import count_release, hide_categories
 from skdp.preprocessing.table._plan import TablePlan, plan_table
+from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 
 # Share of mu^2 for learning knots and categories: the least, so many times the share of records
 # that the noise of a count would be, if all of mu went to one release, and the most.
@@ -33,16 +34,26 @@ class AdditivePlan(Plan):
 
     table: TablePlan
     rest: Budget
+    # See `TablePlan`.
+    charged: KindsPlan | None = None
 
     @property
     def events(self):
         """The releases of the table, and one that stands for all of the model."""
-        return *self.table.events, GaussianEvent(self.rest.calibrate())
+        return self._events_with((GaussianEvent(self.rest.calibrate()),))
+
+    def _events_with(self, of_model):
+        own = (*self.table.events, *of_model)
+        return own if self.charged is None else self.charged.followed_by(own)
+
+    def following(self, given):
+        """Return the plan of what is left to learn once all kinds are known: this."""
+        return self
 
     def report(self, *, of_model=None, **facts):
         """Return the report of a run in which the model was released by such events."""
         if of_model is not None:
-            facts["events"] = (*self.table.events, *of_model)
+            facts["events"] = self._events_with(of_model)
         return super().report(**facts)
 
 
@@ -50,7 +61,7 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
     """Plan an additive model of so many records, of whose columns some things are given."""
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_NO_DELTA)
-    n_terms = len(given.numeric) + len(given.words)
+    n_terms = len(given.numeric) + len(given.words) + len(given.untyped)
     if features_budget != "auto":
         features_budget = check_within(features_budget, "features_budget", 0.0, 1.0, "()")
     share = features_budget if n_terms else 0.0
@@ -59,13 +70,27 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
         share = min(_LEAST_SHARE + _SHARE_OF_NOISE * noise * (noise < _LOST), _MOST_SHARE)
     # Also where there are no words: a pipeline plans, and is charged, before it knows.
     all_but, erasure = hide_categories(budget, 1)
-    table = plan_table(
+
+    def make(given, table_share):
+        table = plan_table(
+            budget,
+            all_but.part(table_share),
+            erasure=erasure if given.words else 0.0,
+            n_rows=n_rows,
+            **given.sizes,
+            basis="hats",
+            n_knots=n_knots,
+        )
+        rest = all_but.part(1.0 - share)
+        return AdditivePlan(budget=budget, n_rows=n_rows, table=table, rest=rest)
+
+    return plan_after_kinds(
         budget,
-        all_but.part(share),
-        erasure=erasure if given.words else 0.0,
+        all_but,
+        make,
+        given=given,
+        erasure=erasure,
         n_rows=n_rows,
-        **given.sizes,
-        basis="hats",
-        n_knots=n_knots,
+        stream_key=AdditivePlan.stream_key,
+        table_share=share,
     )
-    return AdditivePlan(budget=budget, n_rows=n_rows, table=table, rest=all_but.part(1.0 - share))

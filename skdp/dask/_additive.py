@@ -1,6 +1,7 @@
 """Additive models of raw tables on Dask collections."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from skdp._docs import shared_docs
 from skdp._sklearn import _fit_context
@@ -11,6 +12,8 @@ from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, twin_of
+from skdp.preprocessing.table._given import given_to
+from skdp.preprocessing.table._kinds import settle_kinds
 
 _LINEAR = (DaskDPLogisticRegression, DaskDPRidge, DaskDPPoissonRegressor, DaskDPGammaRegressor)
 
@@ -30,7 +33,7 @@ class _Reader(Reader, TableReader):
 class DaskAdditive(DaskTwin):
     """Fits of additive models whose counts and sums over rows are made where the rows are."""
 
-    _learnt_too = "_kinds", "_read", "_basis", "_model", "_offsets"
+    _learnt_too = "_kinds", "_read", "_untyped", "_basis", "_model", "_offsets"
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None):
@@ -66,6 +69,9 @@ class DaskAdditive(DaskTwin):
             stream = plan.start(self.random_state)
 
             # 4. solve
+            frame, sums, given, plan = settle_kinds(
+                frame, sums, given, partial(given_to, self), plan=plan, noise=stream
+            )
             basis = self._learn_basis(sums, n_records, given, pairs, signs, plan, stream)
             of_model = self._plan_model(model, basis, plan, n_outputs, by_group=by_group)
             reader = replace(reader, estimator=model._reading())

@@ -193,7 +193,7 @@ def _copied(reader, stated, seal, X, y):
     # bounds rows and targets is made of copies, which nobody else can write to.
     X, targets = _own_copy(rows_of(ids, X)), reader.targets(np.array(y))
     groups = read_groups(ids, X.shape[0], seal.key)
-    others = [targets, *(groups or ())[:2]] + ([] if table is None else [table.words])
+    others = [targets, *(groups or ())[:2]] + ([] if table is None else table.arrays)
     digests = b"".join(map(seal.of, (X, *map(np.ascontiguousarray, others))))
     digest = blake2b(digests, digest_size=_DIGEST_BYTES).digest()
     # As in memory, see `skdp._fused.sums_of`.

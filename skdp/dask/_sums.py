@@ -87,8 +87,19 @@ class PartedSums:
         """See `Frame.bins`."""
         # Numbers of rows are exact without a grid, too, but parts of them aren't.
         args = "bins", places, bounds, ends, grid
-        found = self._total("bins", _tables.part_bins, *args, grid=grid)
+        found = self._total("bins", _tables.part_counts, *args, grid=grid)
         return np.split(found, np.cumsum([2 * e.size + 2 for e in ends])[:-1])
+
+    def tallies(self, places, grid):
+        """See `Frame.tallies`."""
+        found = self._total("tallies", _tables.part_counts, "tallies", places, grid, grid=grid)
+        return np.split(found, len(places))
+
+    def decided(self, kinds):
+        """Return these sums, of a table in which the kinds of columns, by place, are decided."""
+        self._keep("kinds", _tables.settle_part, kinds)
+        self._on_pass()
+        return self
 
     def words(self, places):
         """See `Frame.words`."""

@@ -212,9 +212,14 @@ def without_secrets(value):
 
 def typed_row(X):
     """Return a row of the types of a collection's columns; what it holds means nothing."""
-    return (
-        X._meta_nonempty.iloc[:1] if hasattr(X, "columns") else np.zeros((1, X.shape[1]), X.dtype)
-    )
+    if not hasattr(X, "columns"):
+        return np.zeros((1, X.shape[1]), X.dtype)
+    row = X._meta_nonempty.iloc[:1].copy()
+    for place, dtype in enumerate(X.dtypes):
+        if dtype.kind == "O":
+            # Dask makes up what no table has.
+            row.isetitem(place, row.iloc[:, place].where([False], None))
+    return row
 
 
 def _one_row(X):

@@ -1,6 +1,5 @@
 """Raw tables in parts: what is kept of them, and counts of their numbers and words."""
 
-import datetime
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -11,23 +10,30 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdp._bounds import clip_rows, null_records
-from skdp._rows.entries import as_plain
-from skdp._rows.frames import Frame, Untyped, Words, read_frame
-from skdp._rows.sources import Entries
+from skdp._rows.frames import Frame, Words, read_frame
+from skdp._rows.kinds import DATE, NUMERIC, WORD, holds_numbers, reader_of
 from skdp._sklearn import validate_arrays
 from skdp.preprocessing.table._terms import Basis
+
+_CLASS = "class"
+# What is kept of the entries of a column without a kind, in this order.
+_READINGS = _CLASS, NUMERIC, DATE
 
 
 class RawTable(NamedTuple):
     """What is kept of a part of a raw table besides its entries.
 
-    These are an array of float64: numbers, NaN for a gap, and of other columns the place of each in
-    a tuple.
+    These are an array of float64: numbers, NaN for a gap, and of a column of words, or of one whose
+    kind isn't decided yet, the place of each in a tuple.
     """
 
-    # The words of each column, or the entries of one without a kind, None for numbers, as a text in
-    # bytes.
+    # The words of each column, None for numbers, as a text in bytes.
     words: np.ndarray
+    # By place of the columns without a kind, of each entry the class, and what it is as a number
+    # and as a day: arrays of shape (n_entries, 3).
+    untyped: dict
+    # By place of those whose kind was decided, what each entry is: a number, or a word's place.
+    decided: dict
     # What the table is mapped to, and whether the rows that are held are what it gives.
     basis: Basis | None = None
     is_mapped: bool = False
@@ -36,14 +42,44 @@ class RawTable(NamedTuple):
     def of(cls, frame):
         """Return the entries of a frame, and the rest of it."""
         columns = [c if isinstance(c, np.ndarray) else c.codes for c in frame.columns]
+        words = [_words_of(column) for column in frame.columns]
+        untyped = {place: _readings(frame.columns[place]) for place in frame.untyped}
         entries = np.column_stack(columns).astype(np.float64, copy=False)
-        words = json.dumps(list(map(_column_as_json, frame.columns)))
-        return entries, cls(np.frombuffer(words.encode(), np.uint8))
+        return entries, cls(_in_bytes(words), untyped, {})
+
+    @property
+    def arrays(self):
+        """What the entries are together with, as arrays."""
+        return [self.words, *self.untyped.values()]
+
+    def settled(self, kinds):
+        """Return what is kept once the kinds of columns, by place, are decided."""
+        words, decided = _from_bytes(self.words), {}
+        for place, kind in kinds.items():
+            if holds_numbers(kind):
+                words[place] = None
+                decided[place] = self.untyped[place][:, _READINGS.index(kind)]
+            else:
+                places = {}
+                codes = [places.setdefault(word, len(places)) for word in words[place]]
+                words[place], decided[place] = list(places), np.array(codes)
+        return self._replace(words=_in_bytes(words), untyped={}, decided=decided)
 
     def frame(self, X, codes=None):
         """Return the frame of such entries, in groups if there are codes of these."""
-        columns = map(_column_of_json, X.T, json.loads(self.words.tobytes()))
-        return Frame((), (), (), tuple(columns), len(X), codes)
+        each = enumerate(zip(X.T, _from_bytes(self.words), strict=True))
+        columns = tuple(self._column(place, x, words) for place, (x, words) in each)
+        return Frame((), (), (), columns, len(X), codes)
+
+    def _column(self, place, x, words):
+        if place in self.decided:
+            x = self.decided[place][x.astype(np.int64)]
+        if words is None:
+            return x
+        codes = x.astype(np.int64, copy=False)
+        if place in self.untyped:
+            return _Tallied(codes, self.untyped[place][:, _READINGS.index(_CLASS)].astype(np.int8))
+        return Words(codes, _decoded(words))
 
     def rows(self, X):
         """Return the rows of a model: entries, or what they are mapped to."""
@@ -52,43 +88,56 @@ class RawTable(NamedTuple):
         return self.basis.matrix(self.frame(X))
 
 
-def _column_as_json(column):
-    """Return what a column holds besides the place of each row's entry, in types that JSON has."""
+class _Tallied(NamedTuple):
+    """Of a column without a kind, what `Frame.tallies` asks for."""
+
+    codes: np.ndarray
+    classes: np.ndarray
+
+
+def _words_of(column):
+    """Return the words of a column as `_encoded` has them, None of a column of numbers."""
+    if isinstance(column, np.ndarray):
+        return None
     if isinstance(column, Words):
-        return [None if word != word else _as_json(word) for word in column.known]
-    if isinstance(column, Untyped):
-        entries = [_as_json(as_plain(entry)) for entry in column.entries.entries]
-        return {"entries": entries, "classes": column.classes.tolist()}
-    return None
+        return _encoded(column.known)
+    return _encoded(map(reader_of(WORD), column.entries.entries))
 
 
-def _column_of_json(x, held):
-    """Return the column of which `_column_as_json` told, with such places or numbers."""
-    if held is None:
-        return x
-    codes = x.astype(np.int64)
-    if isinstance(held, list):
-        words = (np.nan if word is None else _of_json(word) for word in held)
-        return Words(codes, tuple(words))
-    entries = list(map(_of_json, held["entries"]))
-    return Untyped(Entries(entries, codes), np.array(held["classes"], dtype=np.int8))
+def _readings(column):
+    """Return of each entry of an untyped column its class, and what it is as a number or a day."""
+    entries = column.entries.entries
+    read = [[reader_of(kind)(entry) for entry in entries] for kind in (NUMERIC, DATE)]
+    found = np.column_stack([column.classes, *read]).astype(np.float64)
+    return np.where(np.isfinite(found), found, np.nan)
 
 
-def _as_json(entry):
-    """Return a text as one of letters below 256, and a date in a list; others are JSON's own.
+def _in_bytes(words):
+    return np.frombuffer(json.dumps(words).encode(), np.uint8)
+
+
+def _from_bytes(packed):
+    return json.loads(packed.tobytes())
+
+
+def _encoded(words):
+    """Return words as texts of letters below 256, and None for a gap, which JSON keeps apart.
 
     JSON itself would join two code units, which are another word, to the letter that they stand
     for.
     """
-    if isinstance(entry, str):
-        return entry.encode("utf-8", "surrogatepass").decode("latin-1")
-    return [entry.isoformat()] if isinstance(entry, datetime.datetime) else entry
+    return [
+        None if word != word else word.encode("utf-8", "surrogatepass").decode("latin-1")
+        for word in words
+    ]
 
 
-def _of_json(entry):
-    if isinstance(entry, str):
-        return entry.encode("latin-1").decode("utf-8", "surrogatepass")
-    return datetime.datetime.fromisoformat(entry[0]) if isinstance(entry, list) else entry
+def _decoded(texts):
+    """Return the words of which `_encoded` made texts."""
+    return tuple(
+        np.nan if text is None else text.encode("latin-1").decode("utf-8", "surrogatepass")
+        for text in texts
+    )
 
 
 def _with_gap(word):
@@ -123,8 +172,8 @@ class TableReader:
         return y[:, np.newaxis]
 
 
-def part_bins(*args):
-    """Return what `Frame.bins` gives for a part, one after another."""
+def part_counts(*args):
+    """Return the arrays that a method of `Frame` gives for a part, one after another."""
     return np.concatenate(part_of_table(*args))
 
 
@@ -133,6 +182,11 @@ def part_of_table(reader, n_threads, X, kept, name, *args):
     codes = None if kept.groups is None else kept.groups.codes
     with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
         return getattr(kept.table.frame(X, codes), name)(*args)
+
+
+def settle_part(reader, n_threads, X, kept, kinds):
+    """Return what is kept of a part once the kinds of columns, by place, are decided."""
+    return kept._replace(table=kept.table.settled(kinds))
 
 
 def map_table(reader, n_threads, X, kept, basis):
@@ -147,7 +201,7 @@ def map_table(reader, n_threads, X, kept, basis):
 
 def of_mapped(kept):
     """Return what is kept of a part of which the mapped rows are held."""
-    return kept._replace(table=kept.table._replace(is_mapped=True, words=None))
+    return kept._replace(table=kept.table._replace(is_mapped=True, words=None, decided={}))
 
 
 def add_words(parts):

@@ -12,7 +12,9 @@ from skdp._rows.frames import read_frame
 from skdp._sklearn import Interval, StrOptions, validate_params
 from skdp.ledger._account import resolve_account
 from skdp.preprocessing.table._given import chosen_pairs, read_given
-from skdp.preprocessing.table._vectorizer import DPTableVectorizer, read_kinds
+from skdp.preprocessing.table._kinds import settle_kinds
+from skdp.preprocessing.table._plan_kinds import learnt_names
+from skdp.preprocessing.table._vectorizer import DPTableVectorizer, assumed_kinds
 from skdp.statistics._description import PrivateDescription
 from skdp.statistics._plan import plan_description
 from skdp.statistics._solver import release_description
@@ -119,19 +121,20 @@ def describe(
     spent = {"epsilon": epsilon, "delta": resolve_delta(delta, n_records), "adjacency": adjacency}
     account = resolve_account(ledger, "describe", {**spent, "level": level})
     budget = make_budget(**spent, accountant="pld", account=account)
-    plan = plan_description(budget, given.sizes, len(pairs), n_rows=n_records)
+    plan = plan_description(budget, given, len(pairs), n_rows=n_records)
     stream = plan.start(random_state)
 
     # 4. release
     coins, noise = stream.spawn(2)
     frame = replace(frame, rows=counted_rows(range(frame.n_rows), codes, coins))
+    frame, _, given, plan = settle_kinds(frame, frame, given, read_given, plan=plan, noise=noise)
     columns, tables = release_description(frame, given, pairs, plan=plan, noise=noise)
 
     # 5. publish
     public = "every argument of the call but the records", *budget.assumed_public[1:]
     report = plan.report(
         reproducible=stream.reproducible,
-        assumed_public=public + read_kinds(frame.read),
+        assumed_public=public + assumed_kinds(frame.read, learnt_names(plan)),
         notes=(_CUT,) if codes is None else (_CUT, _DRAWN),
     )
     return PrivateDescription(columns=columns, tables=tables, level=level, privacy_report_=report)

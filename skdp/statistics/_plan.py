@@ -5,25 +5,50 @@ from dataclasses import replace
 from skdp._plans._base import DESCRIPTION_KEY
 from skdp.preprocessing._plan import count_release, hide_categories, moments_release
 from skdp.preprocessing.table._plan import plan_table
+from skdp.preprocessing.table._plan_kinds import plan_after_kinds
 
 # Share of a mean relative to that of a histogram or a pair of columns.
 _MEAN = 0.25
 
 
-def plan_description(budget, sizes, n_pairs, *, n_rows):
-    """Plan the releases of a description of a table, of whose columns `Given` has the sizes.
+def plan_description(budget, given, n_pairs, *, n_rows):
+    """Plan the releases of a description of a table, of whose columns some things are given.
 
     A column of numbers has a histogram, one of words is searched for words and then has one, and a
     pair has a crosstab: all have like parts of the squared mu. "cells" are the counts of words and
     pairs, and "moments" the sums that means are made of.
     """
-    n_numeric, n_words = sizes["n_numeric"], sizes["n_words"]
-    rest, erasure = hide_categories(budget, n_words)
+    rest, erasure = hide_categories(budget, len(given.words) + len(given.untyped))
+
+    def make(given, table_share):
+        return _plan_for_kinds(budget, rest.part(table_share), given, n_pairs, n_rows, erasure)
+
+    return plan_after_kinds(
+        budget,
+        rest,
+        make,
+        given=given,
+        erasure=erasure,
+        n_rows=n_rows,
+        stream_key=(DESCRIPTION_KEY,),
+    )
+
+
+def _plan_for_kinds(budget, rest, given, n_pairs, n_rows, erasure):
+    """Plan what `rest` pays for once the kinds of all columns are known."""
+    n_numeric, n_words = len(given.numeric), len(given.words)
     n_searched, n_counted = n_numeric + n_words, n_words + n_pairs
     parts = n_searched + n_counted + _MEAN * n_numeric
-    share, sizes = n_searched / parts, {**sizes, "n_rows": n_rows}
-    settings = {"erasure": erasure, "basis": "hats", "n_knots": "auto"}
-    table, releases = plan_table(budget, rest.part(share), **sizes, **settings), {}
+    table = plan_table(
+        budget,
+        rest.part(n_searched / parts),
+        erasure=erasure if n_words else 0.0,
+        n_rows=n_rows,
+        **given.sizes,
+        basis="hats",
+        n_knots="auto",
+    )
+    releases = {}
     if n_numeric:
         share = _MEAN * n_numeric / parts
         releases["moments"] = moments_release(rest, n_rows=n_rows, n_columns=n_numeric, share=share)

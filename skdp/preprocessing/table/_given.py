@@ -10,7 +10,7 @@ import numpy as np
 from skdp._checks import LARGEST_BOUND, check_bounds, check_count
 from skdp._rows.entries import as_day
 from skdp._rows.frames import check_words, find_column
-from skdp._rows.kinds import DATE, NUMERIC, WORD, holds_numbers, holds_words
+from skdp._rows.kinds import DATE, NUMERIC, UNTYPED, WORD, holds_numbers, holds_words
 
 _AUTO = "auto"
 _UNKNOWN = "{} names a column that X doesn't have as a column of {}, or one twice."
@@ -57,7 +57,8 @@ class CountedWords(list):
 class Given:
     """By column bounds, knots and categories, None where they are to be learnt.
 
-    `counts` are how many records have each category and any other word, None where nobody knows.
+    `counts` are how many records have each category and any other word, None where nobody knows,
+    and `tallies` what was learnt of a column's kind, None where its type or parameters say it.
     """
 
     names: tuple
@@ -66,6 +67,12 @@ class Given:
     knots: list
     categories: list
     counts: list
+    tallies: list
+
+    @property
+    def untyped(self):
+        """Places of the columns whose kind is to be learnt."""
+        return [place for place, kind in enumerate(self.kinds) if kind == UNTYPED]
 
     @property
     def numeric(self):
@@ -132,6 +139,7 @@ def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="a
             for words, kind in zip(listed, kinds, strict=True)
         ],
         [_counts_of(c) for c in listed],
+        [None] * len(names),
     )
 
 

@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 
 from skdp._plans._base import TABLE_KEY
-from skdp.preprocessing._plan import TransformerPlan, count_release, hiding_threshold
+from skdp.preprocessing._plan import (
+    TransformerPlan,
+    count_release,
+    hide_categories,
+    hiding_threshold,
+)
+from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 
 # Shares of what numbers may spend, by stage: where they lie, about, closer, and in which shares.
 _STAGES = {"coarse": 0.2, "middle": 0.25, "fine": 0.55}
@@ -12,6 +18,10 @@ _COUNTS_OF_BIN = {"middle": 8.0, "fine": 6.0}
 # The fewest and the most knots that "auto" gives, the standard deviations of noise for each, and up
 # to how many of them lines are better than hats.
 _FEWEST, _MOST, _NOISE_OF_KNOT, _LINE = 4, 12, 30.0, 40.0
+_DELTA = (
+    "delta must be positive: the counts of a table have Gaussian noise. For delta=0 give knots and "
+    "categories of all columns, or scale numbers by skdp.preprocessing.BoundsScaler."
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -25,6 +35,18 @@ class TablePlan(TransformerPlan):
     basis: str
     # "auto", or how many a column has.
     n_knots: object
+    # What was charged for this and for kinds, before these were learnt; None where none are.
+    charged: KindsPlan | None = None
+
+    @property
+    def events(self):
+        """The releases that running this makes, those of kinds included."""
+        own = super().events
+        return own if self.charged is None else self.charged.followed_by(own)
+
+    def following(self, given):
+        """Return the plan of what is left to learn once all kinds are known: this."""
+        return self
 
     def least_of_bin(self, stage):
         """Return how many entries a bin is to hold at least, for its counts to show in a stage."""
@@ -94,4 +116,33 @@ def plan_table(budget, rest, *, erasure=0.0, n_rows, n_located, n_numeric, n_wor
         threshold=threshold,
         basis=basis,
         n_knots=n_knots,
+    )
+
+
+def plan_vectorizer(budget, given, *, n_rows, basis, n_knots):
+    """Plan to learn a table, of whose columns some things are given, with the whole budget."""
+    # Also where there are no words: a pipeline plans before it knows.
+    rest, erasure = hide_categories(budget, int(budget.delta > 0.0))
+
+    def make(given, table_share):
+        if budget.is_private and budget.delta == 0.0 and (given.numeric or given.words):
+            raise ValueError(_DELTA)
+        return plan_table(
+            budget,
+            rest.part(table_share),
+            erasure=erasure if given.words else 0.0,
+            n_rows=n_rows,
+            **given.sizes,
+            basis=basis,
+            n_knots=n_knots,
+        )
+
+    return plan_after_kinds(
+        budget,
+        rest,
+        make,
+        given=given,
+        erasure=erasure,
+        n_rows=n_rows,
+        stream_key=(TABLE_KEY,),
     )

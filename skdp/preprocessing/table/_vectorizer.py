@@ -1,6 +1,7 @@
 """DPTableVectorizer: a raw table in, bounded columns of numbers out."""
 
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -12,16 +13,13 @@ from skdp._groups import encode_groups
 from skdp._rows.frames import read_frame
 from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
-from skdp.preprocessing._plan import hide_categories
 from skdp.preprocessing.table._given import check_n_knots, given_to, nothing_given
-from skdp.preprocessing.table._plan import plan_table
+from skdp.preprocessing.table._kinds import settle_kinds
+from skdp.preprocessing.table._plan import plan_vectorizer
+from skdp.preprocessing.table._plan_kinds import learnt_names
 from skdp.preprocessing.table._solver import learn_table
 from skdp.preprocessing.table._terms import Basis
 
-_DELTA = (
-    "delta must be positive: the counts of a table have Gaussian noise. For delta=0 give knots and "
-    "categories of all columns, or scale numbers by skdp.preprocessing.BoundsScaler."
-)
 TABLE_CONSTRAINTS = {
     "knots": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), dict],
     "categories": [StrOptions({"auto"}), dict],
@@ -31,12 +29,15 @@ TABLE_CONSTRAINTS = {
 }
 
 
-def read_kinds(names):
-    """Return what a report assumes public of columns whose kinds nobody declared."""
-    if not names:
-        return ()
-    listed = ", ".join(map(repr, names))
-    return (f"whether columns hold numbers or words, as read from the types of {listed}",)
+def assumed_kinds(typed, untyped):
+    """Return what a report assumes public of columns, by name, whose kinds nobody declared."""
+    typed, untyped = (", ".join(map(repr, names)) for names in (typed, untyped))
+    said = ()
+    if typed:
+        said += (f"whether columns hold numbers or words, as read from the types of {typed}",)
+    if untyped:
+        said += (f"that {untyped} came as text or objects (kind of {untyped}: learnt)",)
+    return said
 
 
 @shared_docs
@@ -199,10 +200,14 @@ class DPTableVectorizer(PrivateTransformer):
         stream = plan.start(self.random_state)
 
         # 4. release
+        frame, counted, given, plan = settle_kinds(
+            frame, counted, given, partial(given_to, self), plan=plan, noise=stream
+        )
         basis = Basis(learn_table(counted, given, plan=plan, noise=stream, n_there=n_records))
 
         # 5. publish
-        self._kinds, self._read, self._basis = frame.kinds, frame.read, basis
+        self._kinds, self._basis = frame.kinds, basis
+        self._read, self._untyped = frame.read, learnt_names(plan)
         numbers = [term for term in basis.terms if term.kind != "words"]
         words = [term for term in basis.terms if term.kind == "words"]
         self.knots_ = {term.name: term.knots for term in numbers}
@@ -255,30 +260,19 @@ class DPTableVectorizer(PrivateTransformer):
         """Refuse what a fit would; return what it assumes public of the table."""
         frame = read_frame(self, X, reset=True)
         given_to(self, frame.names, frame.kinds)
-        return read_kinds(frame.read)
+        return assumed_kinds(frame.read, [frame.names[place] for place in frame.untyped])
 
     def _assumed(self):
         # Of what isn't fitted nothing was read.
-        return read_kinds(getattr(self, "_read", ()))
+        return assumed_kinds(getattr(self, "_read", ()), getattr(self, "_untyped", ()))
 
     def _plan(self, n_rows, n_features, *, by_group=False):
         given = nothing_given(self, n_features)
         return self._table_plan(self._budget(n_rows, by_group), n_rows, given)
 
-    def _table_plan(self, budget, n_rows, given):
-        if budget.is_private and budget.delta == 0.0 and (given.numeric or given.words):
-            raise ValueError(_DELTA)
-        # Also where there are no words: a pipeline plans before it knows.
-        rest, erasure = hide_categories(budget, int(budget.delta > 0.0))
-        return plan_table(
-            budget,
-            rest,
-            erasure=erasure if given.words else 0.0,
-            n_rows=n_rows,
-            **given.sizes,
-            basis=self.basis,
-            n_knots=check_n_knots(self.knots),
-        )
+    def _table_plan(self, budget, n_records, given):
+        settings = {"basis": self.basis, "n_knots": check_n_knots(self.knots)}
+        return plan_vectorizer(budget, given, n_rows=n_records, **settings)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

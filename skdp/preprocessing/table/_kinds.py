@@ -1,0 +1,79 @@
+"""Kinds of columns whose types don't say them: numbers, dates or words, by noisy counts."""
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._rows.kinds import DATE, NUMERIC, WORD
+from skdp.preprocessing._solver import release_together
+
+# Standard deviations of its noise that a count must exceed to be taken for any: of numbers or
+# dates, and of codes and texts together. The chances of an error are in doc/theory/table.rst.
+_SHOWN_NUMBERS, _SHOWN_WORDS = 2.0, 4.0
+# Up to such a share of what was read, codes and texts are marks of gaps among numbers, or errors.
+_FEW_WORDS = 0.1
+
+
+class Tally(NamedTuple):
+    """How many records have an entry of each of `skdp._rows.entries.CLASSES`, with such noise."""
+
+    counts: np.ndarray
+    noise: float
+
+    @property
+    def kind(self):
+        """The kind of the column."""
+        n_numbers, n_dates, n_codes, n_texts, _ = self.counts.tolist()
+        n_words, most = n_codes + n_texts, max(n_numbers, n_dates)
+        n_read = n_numbers + n_dates + n_words
+        if n_words > max(_SHOWN_WORDS * math.sqrt(2.0) * self.noise, _FEW_WORDS * n_read):
+            return WORD
+        # Where nothing stands out, words lose less: of few different numbers they are as good.
+        if most <= max(_SHOWN_NUMBERS * self.noise, n_words):
+            return WORD
+        return NUMERIC if n_numbers >= n_dates else DATE
+
+
+def settle_kinds(frame, counted, given, give, *, plan, noise):
+    """Learn the kinds of untyped columns; return all for kinds that are known, and what follows.
+
+    Where there are no such columns, all is returned as it is.
+
+    Parameters
+    ----------
+    frame : Frame
+        Whose columns are typed, declared or untyped.
+    counted : Frame
+        Or what else has its `tallies` and `decided`: of the records that count.
+    given : Given
+        Of the columns of the frame.
+    give : callable
+        Returns a `Given` of names and kinds.
+    plan : KindsPlan, TablePlan or AdditivePlan
+        That was started.
+    noise : stream or None
+
+    Returns
+    -------
+    frame, counted : Frame, and as given
+    given : Given
+    plan : TablePlan or AdditivePlan
+        Of the rest of the fit, which is charged already.
+    """
+    if not given.untyped:
+        return frame, counted, given, plan
+    mechanism = plan.mechanisms["kinds"]
+    exact = counted.tallies(given.untyped, mechanism.grid)
+    released = release_together(exact, mechanism, noise)
+    found = {
+        place: Tally(counts, mechanism.noise_std)
+        for place, counts in zip(given.untyped, released, strict=True)
+    }
+    kinds = {place: tally.kind for place, tally in found.items()}
+    decided = frame.decided(kinds)
+    counted = decided if counted is frame else counted.decided(kinds)
+    tallies = [found.get(place) for place in range(len(given.names))]
+    given = replace(give(decided.names, decided.kinds), tallies=tallies)
+    return decided, counted, given, plan.following(given)

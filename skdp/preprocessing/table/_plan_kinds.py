@@ -1,0 +1,127 @@
+"""The plan of learning kinds: counts of five classes by column, and a charge for all that follows.
+
+What follows depends on the kinds, which a release tells. So there are two plans: this one, which is
+charged, and one that it makes of the kinds. Whatever they are, that spends the same.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from skdp._plans._base import Budget
+from skdp.accountant import ErasureEvent, GaussianEvent
+from skdp.accountant._profile import full_batch_mu
+from skdp.preprocessing._plan import TransformerPlan, count_release
+
+# Share of the squared mu that learns kinds: as much as it takes for the records of a column to be
+# so many standard deviations of the noise of a count, but not less or more than this. With 12 a
+# column of which a half are gaps still has the wrong kind with a chance below .001, and the least,
+# which is enough for some thousand records, makes the noise of what follows 1 % larger; beyond the
+# most, that noise costs more than wrong kinds do (benchmarks/kinds.py, doc/theory/table.rst).
+_DEVIATIONS, _LEAST_SHARE, _MOST_SHARE = 12.0, 0.02, 0.1
+# Parts of a budget add up to it but for rounding, which is far below this.
+_ROUNDING = 1e-6
+_DECLARE = (
+    "delta must be positive to learn whether the columns {} hold numbers, dates or words, as their "
+    "types don't say. For delta=0 name them in numeric_features or categorical_features."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KindsPlan(TransformerPlan):
+    """A release "kinds" of how many entries of each class columns have, and what follows it.
+
+    What follows is charged before the kinds are known, as one Gaussian release that spends `rest`,
+    and the erasure of words.
+    """
+
+    # Of the columns.
+    names: tuple
+    rest: Budget
+    # Makes the plan of what follows, of what is given of the columns once their kinds are known.
+    make: Callable
+
+    @property
+    def events(self):
+        """The charge."""
+        return self._with_erasure(self._stand_in())
+
+    def following(self, given):
+        """Return the plan of what follows for what is given of columns of such kinds."""
+        return replace(self.make(given), charged=self)
+
+    def followed_by(self, events):
+        """Return the events of a run in which these followed: they cost what was charged."""
+        noisy = tuple(event for event in events if type(event) is not ErasureEvent)
+        spent, charged = map(self._mu, (noisy, self._stand_in()))
+        if spent > charged * (1.0 + _ROUNDING):
+            raise RuntimeError("what followed the release of kinds costs more than its charge.")
+        # What was left out because of the kinds was charged all the same.
+        return self._with_erasure(
+            self._stand_in() if spent < charged * (1.0 - _ROUNDING) else noisy
+        )
+
+    def _mu(self, events):
+        return full_batch_mu(events, self.budget.adjacency)
+
+    def _stand_in(self):
+        return (GaussianEvent(self.rest.calibrate()),)
+
+    def _with_erasure(self, following):
+        erasure = (ErasureEvent(self.erasure),) if self.erasure > 0.0 else ()
+        return (self.releases["kinds"].event, *following, *erasure)
+
+
+def plan_after_kinds(budget, whole, make, *, given, erasure, n_rows, stream_key, table_share=1.0):
+    """Plan to learn what kinds columns have, if there are untyped ones, and then what these need.
+
+    Parameters
+    ----------
+    budget : Budget
+        What is promised.
+    whole : Budget
+        What is spent in all, after `hide_categories` took the erasure off.
+    make : callable
+        Makes the plan of what follows, of a `Given` and of the share of `whole` for its table.
+    given : Given
+    erasure : float
+        What words cost, if there will be any.
+    n_rows : int
+    stream_key : tuple
+    table_share : float, default=1.0
+        Share of `whole` that learns the table, kinds included.
+
+    Raises
+    ------
+    ValueError
+        If kinds are to be learnt and delta is 0.
+    """
+    if not given.untyped:
+        return make(given, table_share)
+    names = tuple(given.names[place] for place in given.untyped)
+    if budget.is_private and budget.delta == 0.0:
+        raise ValueError(_DECLARE.format(", ".join(map(repr, names))))
+    sizes = {"n_rows": n_rows, "n_columns": len(names)}
+    share = table_share * _share_of_kinds(whole.part(table_share), **sizes)
+    return KindsPlan(
+        budget=budget,
+        n_rows=n_rows,
+        releases={"kinds": count_release(whole, **sizes, share=share)},
+        stream_key=stream_key,
+        erasure=erasure,
+        names=names,
+        rest=whole.part(1.0 - share),
+        make=partial(make, table_share=table_share - share),
+    )
+
+
+def _share_of_kinds(of_table, *, n_rows, n_columns):
+    """Return the share of what a table may spend that learns the kinds of so many columns."""
+    release = count_release(of_table, n_rows=n_rows, n_columns=n_columns)
+    noise = release.mechanism.noise_std / n_rows
+    return min(max((_DEVIATIONS * noise) ** 2, _LEAST_SHARE), _MOST_SHARE)
+
+
+def learnt_names(plan):
+    """Return the names of the columns whose kinds were learnt before what a plan has."""
+    return () if plan.charged is None else plan.charged.names
