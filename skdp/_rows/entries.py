@@ -72,9 +72,10 @@ def class_of(entry):
 
 
 def _class_of_text(text):
-    if math.isfinite(_number_in(text)):
+    number = _number_in(text)
+    if math.isfinite(number):
         return CODE if len(text) > 1 and text[0] == "0" and text.isdigit() else NUMBER
-    if is_gap_mark(text):
+    if is_gap_mark(text) or math.isinf(number):
         return GAP
     return DATE if math.isfinite(_day_in(text)) else TEXT
 

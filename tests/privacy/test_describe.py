@@ -51,13 +51,13 @@ def reach_of(runs, adjacency):
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_no_record_moves_a_release_further_than_its_bound_and_some_as_far(adjacency):
-    """Bins of three stages, words, moments, and cells of words and pairs."""
+    """Kinds, bins of three stages, words, moments, and cells of words and pairs."""
     describing = Describing(adjacency=adjacency, crosstabs=PAIRS)
     script = record(describing, with_rows(ROWS[0]))[2]
     runs = [record(describing, with_rows(row), script=script) for row in ROWS]
     runs.append(record(describing, with_rows(ROWS[0]), script=script, null=len(OTHERS)))
     reach = reach_of(runs, adjacency)
-    assert reach.size == 6
+    assert reach.size == 7
     # Moments are whole numbers of steps, for which the noise has room.
     np.testing.assert_allclose(reach, 1.0, rtol=1e-7)
 
@@ -83,13 +83,13 @@ def test_no_person_moves_a_release_further_than_its_bound_and_some_as_far(adjace
 def test_a_record_is_in_one_bin_word_and_cell_each_and_null_ones_in_none():
     for null, n_records in ((None, 5), (0, 4)):
         _, values, _, _ = record(Describing(crosstabs=PAIRS), OTHERS, null=null)
-        assert [value.sum() for value in values[:4]] == [2 * n_records] * 4
-        assert values[5].sum() == 5 * n_records
-        assert values[4].shape == (2, 2)
+        assert [value.sum() for value in values[:5]] == [2 * n_records] * 5
+        assert values[6].sum() == 5 * n_records
+        assert values[5].shape == (2, 2)
 
 
 def test_one_row_of_a_person_is_counted_whole_which_coins_choose():
-    X = pd.DataFrame({"x": np.arange(40.0), "w": ["a", "b"] * 20})
+    X = pd.DataFrame({"x": np.arange(40.0), "w": pd.Categorical(["a", "b"] * 20)})
     groups = np.repeat(np.arange(20), 2)
     chosen = set()
     for seed in range(3):

@@ -112,7 +112,7 @@ def test_a_person_has_one_word_a_column_that_their_rows_alone_choose(words):
     def counts(others, words):
         rows = [(word, j) for j, word in enumerate(others)] + [(word, 99) for word in words]
         X = pd.DataFrame(rows, columns=["w", "person"])
-        (value,) = record(OfPeople(), X)[1]
+        (value,) = record(OfPeople(categorical_features=["w"]), X)[1]
         return value
 
     first = "a" if "a" in words else "b"
@@ -179,7 +179,7 @@ def test_words_of_null_records_are_never_published_however_large_the_noise():
 @pytest.mark.parametrize("n_words", [1, 2, 7])
 def test_words_of_one_record_stay_below_the_threshold_but_for_the_erasure(n_words):
     vectorizer = DPTableVectorizer(delta=1e-3, epsilon=0.5)
-    frame = pd.DataFrame({f"w{j}": ["a"] for j in range(n_words)} | {"x": [1.0]})
+    frame = pd.DataFrame({f"w{j}": pd.Categorical(["a"]) for j in range(n_words)} | {"x": [1.0]})
     frame = read_frame(vectorizer, frame, reset=True)
     plan = vectorizer._table_plan(vectorizer._budget(1), 1, read_given(frame.names, frame.kinds))
     each = stats.norm.sf((plan.threshold - 1.0) / plan.mechanisms["counts"].noise_std)
