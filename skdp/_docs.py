@@ -661,10 +661,11 @@ categories : "auto" or dict, default="auto"
 
 [kinds:table]
 numeric_features, categorical_features : list, default=None
-    Columns of numbers and of words, by name or position. The kind of all others is read from their
-    types, which the report names as assumed public: booleans, strings, objects and categories are
-    words. In a column of numbers, an entry that is not a number is missing. In a column of words,
-    numbers are words.
+    Columns of numbers and of words, by name or position. Of all others the types say what they
+    hold, which the report names as assumed public: numbers, booleans, dates, or words, if it is
+    categories. What columns of objects or text hold, or those of lists, is learnt within the
+    budget. In a column of numbers, an entry that is not a number is missing. doc/reading.rst has
+    the rules.
 
 [feature_bounds:table]
 feature_bounds : pair (low, high) or dict, default=None
@@ -673,10 +674,10 @@ feature_bounds : pair (low, high) or dict, default=None
 
 [features_budget]
 features_budget : float or "auto", default="auto"
-    Share of the squared mu of Gaussian DP, in (0, 1), for learning knots and categories; "auto" is
-    0.2, and up to 0.5 where records are few. It is 0.2 again where they are so few that even half
-    would hardly find a column. The rest goes to the model. Nothing is spent on them where both are
-    given for all columns.
+    Share of the squared mu of Gaussian DP, in (0, 1), for learning kinds, knots and categories;
+    "auto" is 0.2, and up to 0.5 where records are few. It is 0.2 again where they are so few that
+    even half would hardly find a column. The rest goes to the model. Nothing is spent on them where
+    both are given for all columns.
 
 [terms_]
 terms_ : tuple of objects

@@ -353,9 +353,10 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
 
     Notes
     -----
-    A share of the squared mu of Gaussian DP is spent on the table (doc/theory/table.rst), and the
-    rest on the model (doc/theory/whitening.rst, doc/theory/ball.rst). All releases have Gaussian
-    noise on full batches, in addition to an erasure for words, so the shares add up exactly.
+    A share of the squared mu of Gaussian DP is spent on the table, kinds of columns included
+    (doc/theory/table.rst), and the rest on the model (doc/theory/whitening.rst,
+    doc/theory/ball.rst). All releases have Gaussian noise on full batches, in addition to an
+    erasure for words, so the shares add up exactly.
 
     References
     ----------

@@ -25,6 +25,8 @@ _CONSTRAINTS = BUDGET_CONSTRAINTS | {
     # There is no description without Gaussian noise.
     "delta": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
     "crosstabs": ["array-like"],
+    "numeric_features": ["array-like", None],
+    "categorical_features": ["array-like", None],
     "groups": ["array-like", None],
     "level": [Interval(Real, 0, 1, closed="neither")],
 }
@@ -38,6 +40,8 @@ def describe(
     epsilon,
     delta="auto",
     crosstabs=(),
+    numeric_features=None,
+    categorical_features=None,
     groups=None,
     adjacency="zero_out",
     level=0.95,
@@ -52,13 +56,12 @@ def describe(
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
-        Raw rows, as a frame of pandas, polars or Arrow, an array, or lists. Columns of booleans,
-        strings, objects and categories hold words, by their types, which the report names as
-        assumed public. Cast a column of objects that are numbers first.
+        Raw rows, as a frame of pandas, polars or Arrow, an array, or lists.
     {epsilon:score, delta}
     crosstabs : list of pairs, default=()
         Pairs of columns, by name or position, whose values are counted together. Each takes as much
         of the budget as the histogram of a column.
+    {kinds:table}
     groups : array-like of shape (n_samples,), default=None
         The person, household, ... of each row, as hashable ids. The guarantee is then for one group
         with all its rows, and the described table has one row of each group, drawn at random. With
@@ -76,8 +79,7 @@ def describe(
 
     {Raises: BudgetExceededError}
     TypeError
-        If X is sparse, an id can't be hashed, a column holds times or lists, or one of words
-        anything but text, numbers and gaps.
+        If X is sparse, an id can't be hashed, or a column is of a type that can't be read.
     ValueError
         If a parameter is out of range, X is empty, or a pair isn't one of two columns.
 
@@ -87,11 +89,12 @@ def describe(
 
     Notes
     -----
-    Columns of numbers are counted in bins, which get finer where there are many numbers. Frequent
-    words are found by a threshold, and all other words together are "infrequent". Then words and
-    crosstabs are counted, in one release. Means have a release of their own. Numbers are clipped to
-    the range of the bins that stand out from the noise, and means are biased by the values beyond
-    it. doc/theory/describe.rst has proofs.
+    Where types don't say what columns hold, noisy counts of numbers, dates, codes and other texts
+    do. Columns of numbers are counted in bins, which get finer where there are many numbers.
+    Frequent words are found by a threshold, and all other words together are "infrequent". Then
+    words and crosstabs are counted, in one release. Means have a release of their own. Numbers are
+    clipped to the range of the bins that stand out from the noise, and means are biased by the
+    values beyond it. doc/theory/describe.rst has proofs.
 
     Examples
     --------
@@ -109,7 +112,8 @@ def describe(
     True
     """
     # 1. scikit-learn's contract
-    frame = read_frame(DPTableVectorizer(), X, reset=True)
+    declared = {"numeric_features": numeric_features, "categorical_features": categorical_features}
+    frame = read_frame(DPTableVectorizer(**declared), X, reset=True)
     given = read_given(frame.names, frame.kinds)
     pairs = chosen_pairs(crosstabs, frame.names, "crosstabs")
 

@@ -70,11 +70,7 @@ class DPTableVectorizer(PrivateTransformer):
     categories : "auto" or dict, default="auto"
         A dict by column has lists of the categories to distinguish, with NaN for missing entries,
         which costs nothing. In all other columns of words, the categories are learnt privately.
-    numeric_features, categorical_features : list, default=None
-        Columns of numbers and of words, by name or position. The kind of all others is read from
-        their types, which the report names as assumed public: booleans, strings, objects and
-        categories are words. In a column of numbers, an entry that is not a number is missing. In a
-        column of words, numbers are words.
+    {kinds:table}
     {epsilon, delta, adjacency}
     feature_bounds : pair (low, high) or dict, default=None
         Public range of the columns of numbers, or a dict of ranges by column. Numbers beyond it are
@@ -101,16 +97,20 @@ class DPTableVectorizer(PrivateTransformer):
 
     Notes
     -----
-    Numbers are counted three times, in bins that get finer where there are many numbers: between
-    powers of 2, then finer, twice. So columns may have any unit, offset and tail. A record is in
-    one bin of each column (missing and non-finite numbers have a bin of their own), so its
+    Kinds that types don't say follow from noisy counts: of numbers, dates, codes (digits after a
+    zero), other texts and gaps. A column holds words if codes and texts stand out from the noise
+    and are more than a tenth of what is no gap, or if nothing stands out, and otherwise numbers or
+    dates. Numbers are counted three times, in bins that get finer where there are many numbers:
+    between powers of 2, then finer, twice. So columns may have any unit, offset and tail. A record
+    is in one bin of each column (missing and non-finite numbers have a bin of their own), so its
     sensitivity over all counts is ``sqrt(n_columns)``. A number that makes up a quarter of a
     column, such as 0, has an indicator of its own in place of the hats, and knots follow the rest.
     Missing entries have an indicator if their count stands out from the noise; otherwise they count
     as a number in the middle. Knots are numbers of few digits. doc/theory/table.rst has the proof.
 
     A row of a data frame adds to counts by its values alone. It does not matter whether a column
-    has integers or floats, or has missing entries, or which categories a type declares.
+    has integers or floats, or has missing entries, or which categories a type declares. What a
+    column was in `fit` decides how `transform` reads it, whatever type it has then.
 
     References
     ----------
@@ -177,8 +177,7 @@ class DPTableVectorizer(PrivateTransformer):
 
         {Raises: BudgetExceededError, ValueError}
         TypeError
-            If X is sparse, an id can't be hashed, a column holds times or lists, or one of words
-            anything but text, numbers and gaps.
+            If X is sparse, an id can't be hashed, or a column is of a type that can't be read.
         """
         # 1. scikit-learn's contract
         frame = read_frame(self, X, reset=True)
@@ -229,7 +228,7 @@ class DPTableVectorizer(PrivateTransformer):
 
         {Raises: NotFittedError, ValueError}
         TypeError
-            If a column of words holds anything but text, numbers and gaps.
+            If a column is of a type that can't be read.
         """
         check_is_fitted(self)
         return self._basis.matrix(read_frame(self, X, reset=False))
