@@ -9,7 +9,7 @@ import numpy as np
 from skdp._sklearn import quietly
 
 # Of pandas, which needn't be installed.
-_GAP_TYPES = ("NAType", "NaTType")
+GAP_TYPES = ("NAType", "NaTType")
 NOT_CATEGORIES = (
     "a column of categories must hold numbers alone or strings alone, beside missing values "
     "(what it holds is withheld)."
@@ -178,4 +178,4 @@ def is_gap(value):
         return False
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
-    return value is None or type(value).__name__ in _GAP_TYPES
+    return value is None or type(value).__name__ in GAP_TYPES

@@ -25,6 +25,7 @@ GAP_MARKS = frozenset(
         ".",
         "*",
         "#n/a",
+        "+nan",
         "-nan",
         "<na>",
         "n/a",
@@ -37,8 +38,8 @@ GAP_MARKS = frozenset(
 )
 _TRUTH = {"true": 1.0, "false": 0.0}
 _EPOCH = datetime.datetime(1970, 1, 1)
-_DAY = datetime.timedelta(days=1)
-_NUMPY_DAY = np.timedelta64(1, "D")
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_MICROSECONDS_OF_DAY = 8.64e10
 # The types of pandas are subclasses of these, but for its periods.
 _NUMBERS = (Real, np.bool_, Decimal)
 _SPANS = (datetime.timedelta, np.timedelta64)
@@ -75,7 +76,8 @@ def _class_of_text(text):
     number = _number_in(text)
     if math.isfinite(number):
         return CODE if len(text) > 1 and text[0] == "0" and text.isdigit() else NUMBER
-    if is_gap_mark(text) or math.isinf(number):
+    # What isn't finite is a gap as a number is, whatever its type.
+    if math.isinf(number) or is_gap_mark(text):
         return GAP
     return DATE if math.isfinite(_day_in(text)) else TEXT
 
@@ -88,22 +90,31 @@ def is_gap_mark(text):
 def as_number(entry):
     """Return an entry as a float; NaN if it is neither a number nor the text of one.
 
-    True and False are 1 and 0, and a span of time is a number of days.
+    True and False are 1 and 0, and a span of time is a number of days. Of two zeros, which are
+    equal, there is one, so that it doesn't matter which came first.
     """
     if isinstance(entry, str):
         return _number_in(entry.strip())
     try:
         if isinstance(entry, _SPANS):
-            return float(entry / (_NUMPY_DAY if isinstance(entry, np.timedelta64) else _DAY))
-        return float(entry) if isinstance(entry, _NUMBERS) else np.nan
+            return _in_days(entry)
+        return float(entry) + 0.0 if isinstance(entry, _NUMBERS) else np.nan
     except (TypeError, ValueError, OverflowError):
         return np.nan
+
+
+def _in_days(span):
+    """Return a span of time as days; nothing finer than microseconds is kept, as in columns."""
+    if isinstance(span, np.timedelta64):
+        span = span.astype("timedelta64[us]")
+        return np.nan if np.isnat(span) else span.astype(np.int64).item() / _MICROSECONDS_OF_DAY
+    return span // _MICROSECOND / _MICROSECONDS_OF_DAY
 
 
 def _number_in(text):
     try:
         # Python's own numbers may have underscores, which no table means.
-        return np.nan if "_" in text else float(text)
+        return np.nan if "_" in text else float(text) + 0.0
     except ValueError:
         return _TRUTH.get(text.casefold(), np.nan)
 
@@ -115,16 +126,17 @@ def as_day(entry):
     """
     if isinstance(entry, str):
         return _day_in(entry.strip())
-    if type(entry).__name__ == _PERIOD:
-        entry = entry.start_time
     try:
+        if type(entry).__name__ == _PERIOD:
+            entry = entry.start_time
         if isinstance(entry, np.datetime64):
             entry = entry.astype("datetime64[us]").item()
         if isinstance(entry, datetime.datetime):
             return _days_of(entry)
         if isinstance(entry, datetime.date):
             return float(entry.toordinal() - _EPOCH.toordinal())
-    except (TypeError, ValueError, OverflowError):
+    # pandas has moments of years that Python has not.
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
         pass
     return np.nan
 
@@ -132,8 +144,7 @@ def as_day(entry):
 def _days_of(moment):
     if moment.tzinfo is not None:
         moment = moment.astimezone(datetime.UTC)
-    # Nothing finer than microseconds is kept, as in columns of dates.
-    return (datetime.datetime.combine(moment.date(), moment.time()) - _EPOCH) / _DAY
+    return _in_days(datetime.datetime.combine(moment.date(), moment.time()) - _EPOCH)
 
 
 def _day_in(text):
@@ -182,11 +193,19 @@ def same_word(word):
     return _SAME_WORDS.get(word)
 
 
+def moment_of(day):
+    """Return days since 1970 as a datetime, None if there is none."""
+    try:
+        return _EPOCH + datetime.timedelta(days=day)
+    except OverflowError:
+        # The last microseconds are rounded up to the day after them.
+        return datetime.datetime.max if day == as_day(datetime.datetime.max) else None
+
+
 def day_in_words(day):
     """Return days since 1970 as a date, with the time if there is one."""
-    try:
-        moment = _EPOCH + datetime.timedelta(days=day)
-    except OverflowError:
+    moment = moment_of(day)
+    if moment is None:
         return number_in_words(day)
     return str(moment.date() if moment.time() == datetime.time() else moment)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from skdp._bounds import present_records
 from skdp._rows.columns import sort_categories
-from skdp._rows.entries import CLASSES, UnreadableEntryError, class_of
+from skdp._rows.entries import CLASSES, UnreadableEntryError
 from skdp._rows.kinds import (
     NUMERIC,
     UNTYPED,
@@ -49,9 +49,7 @@ class Untyped:
     @classmethod
     def of(cls, entries):
         """Take entries; those that can't be read are refused."""
-        places = {name: place for place, name in enumerate(CLASSES)}
-        classes = [places[class_of(entry)] for entry in entries.entries]
-        return cls(entries, np.array(classes, dtype=np.int8))
+        return cls(entries, entries.classes())
 
     @property
     def codes(self):
@@ -180,7 +178,7 @@ def _of_rows(column, is_kept):
     if isinstance(column, Words):
         return Words(column.codes[is_kept], column.known)
     if isinstance(column, Untyped):
-        return replace(column, entries=column.entries._replace(codes=column.codes[is_kept]))
+        return replace(column, entries=column.entries.take(is_kept))
     return column[is_kept]
 
 

@@ -22,6 +22,11 @@ WORD_OF_NUMBERS = "word of numbers"
 # Nobody knows yet whether a column holds numbers, dates or words.
 UNTYPED = "untyped"
 
+_WORDS_OF = {
+    NUMERIC: WORD_OF_NUMBERS,
+    WORD_OF_NUMBERS: WORD_OF_NUMBERS,
+    BOOLEAN: BOOLEAN,
+}
 _TRUTH = {"0": "False", "1": "True"}
 
 
@@ -37,7 +42,7 @@ def holds_words(kind):
 
 def declared_word(kind):
     """Return the kind of a column that is declared to hold words, by what its type says."""
-    return {NUMERIC: WORD_OF_NUMBERS, BOOLEAN: BOOLEAN}.get(kind, WORD)
+    return _WORDS_OF.get(kind, WORD)
 
 
 def declared_number(kind):

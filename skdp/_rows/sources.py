@@ -7,11 +7,17 @@ from typing import NamedTuple
 import narwhals as nw
 import numpy as np
 
-from skdp._rows.kinds import BOOLEAN, DATE, NUMERIC, UNTYPED, WORD
+from skdp._rows.columns import GAP_TYPES
+from skdp._rows.entries import CLASSES, GAP, NUMBER, as_number, class_of, moment_of
+from skdp._rows.kinds import BOOLEAN, DATE, NUMERIC, UNTYPED, WORD, declared_word
 from skdp._sklearn import quietly
 
 _MICROSECONDS_OF_DAY = 8.64e10
-_EPOCH = datetime.datetime(1970, 1, 1)
+_FIRST_MOMENT, _LAST_MOMENT = map(np.datetime64, (datetime.datetime.min, datetime.datetime.max))
+# Types of entries that are read as the float which NumPy makes of them, or are a gap.
+_NUMBERS = {float, int, type(None), np.float64, np.float32, np.int64, np.int32}
+# Types of which equal entries are read alike.
+_ALIKE = _NUMBERS | {str, bool, np.str_, np.bool_, datetime.date}
 # What a column that can't be read is told, by its type.
 _NESTED = "holds lists or records: give each of their fields a column"
 _TIMES = "holds times of day: give them as numbers, such as hours since midnight"
@@ -25,30 +31,86 @@ _UNREADABLE = "column {!r} of type {} {}."
 
 
 class Entries(NamedTuple):
-    """Entries of a column, each once where that is fast, and which of them each row has."""
+    """Entries of a column, each once where that is fast, and which of them each row has.
+
+    `numbers` has each as a float if all are numbers or gaps.
+    """
 
     entries: list
     codes: np.ndarray
+    numbers: np.ndarray | None = None
 
     @classmethod
     def of(cls, entries):
-        """Return a list of entries, texts each once."""
-        if set(map(type, entries)) <= {str, type(None)}:
+        """Return a list of entries; those that are equal are one where they are read alike.
+
+        How an entry is read never depends on what is beside it: only how fast it is.
+        """
+        types = set(map(type, entries))
+        if types <= _NUMBERS and (floats := _as_floats(entries)) is not None:
+            return cls.of_floats(floats)
+        if types <= {str, type(None)}:
             places = {}
             codes = [places.setdefault(entry, len(places)) for entry in entries]
             return cls(list(places), np.array(codes, dtype=np.int64))
+        if all(kind in _ALIKE or kind.__name__ in GAP_TYPES for kind in types):
+            # True, 1 and 1.0 are equal, and not read alike.
+            places, keys = {}, zip(map(type, entries), entries, strict=True)
+            codes = [places.setdefault(key, len(places)) for key in keys]
+            return cls([entry for _, entry in places], np.array(codes, dtype=np.int64))
         return cls(entries, np.arange(len(entries)))
 
     @classmethod
+    def of_floats(cls, floats):
+        """Return entries that are floats, NaN for gaps."""
+        distinct, codes = np.unique(floats, return_inverse=True)
+        return cls(distinct.tolist(), codes, distinct + 0.0)
+
+    @classmethod
+    def of_days(cls, days):
+        """Return entries that are days since 1970, NaN for gaps."""
+        distinct, codes = np.unique(days, return_inverse=True)
+        return cls([None if day != day else moment_of(day) for day in distinct.tolist()], codes)
+
+    @classmethod
+    def of_booleans(cls, floats):
+        """Return entries that are False and True as 0 and 1, NaN for gaps."""
+        codes = np.where(np.isnan(floats), 2.0, floats).astype(np.int64)
+        return cls.of_used([False, True], codes)
+
+    @classmethod
     def of_used(cls, entries, codes):
-        """Return those entries that a row has; a gap has a code beyond the last or below 0."""
-        used, codes = np.unique(codes, return_inverse=True)
-        known = range(len(entries))
-        return cls([entries[place] if place in known else None for place in used.tolist()], codes)
+        """Return those entries that a row has; a gap has the code -1, or one beyond the last."""
+        codes = np.where(codes < 0, len(entries), codes)
+        is_used = np.bincount(codes, minlength=len(entries) + 1) > 0
+        used = [entry for entry, kept in zip([*entries, None], is_used, strict=True) if kept]
+        return cls(used, (np.cumsum(is_used) - 1)[codes])
 
     def read(self, reader):
         """Return for each row what a function makes of its entry, as floats."""
+        if self.numbers is not None and reader is as_number:
+            return self.numbers[self.codes]
         return np.array([reader(entry) for entry in self.entries], dtype=np.float64)[self.codes]
+
+    def classes(self):
+        """Return which of `CLASSES` each entry is, as places in it."""
+        places = {name: place for place, name in enumerate(CLASSES)}
+        if self.numbers is not None:
+            is_number = np.isfinite(self.numbers)
+            return np.where(is_number, places[NUMBER], places[GAP]).astype(np.int8)
+        return np.array([places[class_of(entry)] for entry in self.entries], dtype=np.int8)
+
+    def take(self, is_kept):
+        """Return the entries of some rows."""
+        return self._replace(codes=self.codes[is_kept])
+
+
+def _as_floats(entries):
+    try:
+        return np.array(entries, dtype=np.float64)
+    except OverflowError:
+        # Whole numbers of Python may be larger than any float.
+        return None
 
 
 class ColumnOfFrame:
@@ -75,13 +137,34 @@ class ColumnOfFrame:
 
     def _kind(self):
         dtype = self._dtype
-        if dtype == nw.Boolean or self._categories_are(bool):
+        if dtype == nw.Boolean:
             return BOOLEAN
         if dtype.is_numeric() or dtype == nw.Duration:
             return NUMERIC
         if dtype.is_temporal() or self._is_of_pandas("PeriodDtype"):
             return DATE
-        return WORD if dtype in (nw.Categorical, nw.Enum) else UNTYPED
+        if dtype in (nw.Categorical, nw.Enum):
+            categories = self._categories()
+            return WORD if categories is None else declared_word(categories._kind())
+        return UNTYPED
+
+    def _categories(self):
+        """Return a column of the categories' type, None if they are text or none has them."""
+        dtype = getattr(self._native, "dtype", None)
+        if self._is_of_pandas("CategoricalDtype"):
+            none_of_them = dtype.categories[:0].to_series()
+        elif self._dtype == nw.Categorical and self._arrow_type() is not None:
+            # Only what holds its columns in Arrow comes here.
+            import pyarrow as pa
+
+            none_of_them = pa.chunked_array([], type=self._arrow_type().value_type)
+        else:
+            return None
+        return ColumnOfFrame(nw.from_native(none_of_them, series_only=True), self._name)
+
+    def _arrow_type(self):
+        dtype = getattr(self._native, "dtype", None)
+        return getattr(self._native, "type", getattr(dtype, "pyarrow_dtype", None))
 
     def _why_unreadable(self):
         dtype = self._dtype
@@ -91,23 +174,15 @@ class ColumnOfFrame:
             return _TIMES
         if dtype == nw.Binary:
             return _BYTES
-        if self._is_of_pandas("IntervalDtype") or "Interval" in self._type_of_categories():
+        if self._is_of_pandas("IntervalDtype"):
             return _INTERVALS
-        is_complex = getattr(getattr(self._native, "dtype", None), "kind", "") == "c"
-        return _COMPLEX if is_complex else None
+        if getattr(getattr(self._native, "dtype", None), "kind", "") == "c":
+            return _COMPLEX
+        categories = self._categories()
+        return None if categories is None else categories._why_unreadable()
 
     def _is_of_pandas(self, name):
         return type(getattr(self._native, "dtype", None)).__name__ == name
-
-    def _type_of_categories(self):
-        categories = getattr(getattr(self._native, "dtype", None), "categories", None)
-        return type(getattr(categories, "dtype", None)).__name__
-
-    def _categories_are(self, kind):
-        categories = getattr(getattr(self._native, "dtype", None), "categories", None)
-        if categories is None or not self._is_of_pandas("CategoricalDtype"):
-            return False
-        return len(categories) > 0 and all(type(entry) is kind for entry in categories.tolist())
 
     def floats(self, kind):
         """Return numbers or days since 1970 as floats, NaN for gaps; None if the type holds others.
@@ -123,17 +198,19 @@ class ColumnOfFrame:
                 series = nw.from_native(self._native.dt.start_time, series_only=True)
             elif not (dtype.is_temporal() and dtype != nw.Duration):
                 return None
-            return series.dt.timestamp("us").cast(nw.Float64).to_numpy() / _MICROSECONDS_OF_DAY
+            if dtype == nw.Date:
+                # pandas makes objects of Arrow's dates.
+                series = series.cast(nw.Datetime("us"))
+            return days_of_dates(series.to_numpy())
         if dtype == nw.Duration:
-            microseconds = series.dt.total_microseconds()
-            return microseconds.cast(nw.Float64).to_numpy() / _MICROSECONDS_OF_DAY
-        if not dtype.is_numeric() and dtype != nw.Boolean:
-            return None
-        try:
+            return days_of_spans(series.to_numpy())
+        if dtype == nw.Boolean:
             return series.cast(nw.Float64).to_numpy()
-        except ValueError:
-            # Arrow refuses a whole number that no float is; one by one they are rounded.
-            return None
+        if dtype == nw.Decimal:
+            # Arrow would round twice.
+            return series.cast(nw.String).cast(nw.Float64).to_numpy()
+        # Arrow's own casts refuse a column for a whole number that no float is.
+        return series.to_numpy().astype(np.float64) if dtype.is_numeric() else None
 
     def entries(self):
         """Return the `Entries`."""
@@ -145,7 +222,7 @@ class ColumnOfFrame:
             return Entries.of_used(self._native.cat.categories.tolist(), codes)
         kind = self._kind()
         if (floats := self._floats(kind)) is not None:
-            return _of_floats(floats, kind)
+            return _ENTRIES_OF[kind](floats)
         if self._is_in_arrow():
             return _of_arrow(self._series.to_arrow())
         return Entries.of(self._series.to_list())
@@ -179,18 +256,11 @@ def _of_arrow(array):
     return Entries.of_used(array.dictionary.to_pylist(), codes)
 
 
-def _of_floats(floats, kind):
-    """Return the entries of a column whose type is of numbers, booleans or dates."""
-    distinct, codes = np.unique(floats, return_inverse=True)
-    make = {BOOLEAN: bool, DATE: _date}.get(kind, float)
-    return Entries([None if x != x else make(x) for x in distinct.tolist()], codes)
-
-
-def _date(day):
-    try:
-        return _EPOCH + datetime.timedelta(days=day)
-    except OverflowError:
-        return day
+_ENTRIES_OF = {
+    NUMERIC: Entries.of_floats,
+    DATE: Entries.of_days,
+    BOOLEAN: Entries.of_booleans,
+}
 
 
 class ColumnOfArray:
@@ -215,9 +285,9 @@ class ColumnOfArray:
     def _floats(self, kind):
         letter = self._column.dtype.kind
         if letter == "M" and kind == DATE:
-            return _in_days(self._column.astype("datetime64[us]"))
+            return days_of_dates(self._column)
         if letter == "m" and kind != DATE:
-            return _in_days(self._column.astype("timedelta64[us]"))
+            return days_of_spans(self._column)
         if letter in "biuf" and kind != DATE:
             return self._column.astype(np.float64, copy=False)
         return None
@@ -226,12 +296,24 @@ class ColumnOfArray:
         """Return the `Entries`."""
         kind = self.kind
         if (floats := self.floats(kind)) is not None:
-            return _of_floats(floats, kind)
+            return _ENTRIES_OF[kind](floats)
         return quietly(Entries.of, self._column.tolist())
 
 
 _KIND_OF_LETTER = {"M": DATE, "b": BOOLEAN} | dict.fromkeys("iufm", NUMERIC)
 _UNREADABLE_LETTERS = {"S": _BYTES, "V": _NESTED, "c": _COMPLEX}
+
+
+def days_of_dates(dates):
+    """Return an array of dates as days since 1970, NaN for those that Python doesn't have."""
+    dates = dates.astype("datetime64[us]")
+    is_known = (dates >= _FIRST_MOMENT) & (dates <= _LAST_MOMENT)
+    return np.where(is_known, _in_days(dates), np.nan)
+
+
+def days_of_spans(spans):
+    """Return an array of spans of time as numbers of days."""
+    return _in_days(spans.astype("timedelta64[us]"))
 
 
 def _in_days(times):

@@ -1,0 +1,165 @@
+"""What one entry is: a class each, and readings that agree."""
+
+import datetime
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from skdp._rows.entries import (
+    CLASSES,
+    CODE,
+    DATE,
+    GAP,
+    GAP_MARKS,
+    NUMBER,
+    TEXT,
+    UnreadableEntryError,
+    as_day,
+    as_number,
+    as_word,
+    class_of,
+    moment_of,
+)
+from skdp._rows.frames import Untyped
+from skdp._rows.kinds import BOOLEAN, NUMERIC, WORD, WORD_OF_NUMBERS, reader_of
+from skdp._rows.kinds import DATE as DATE_KIND
+from skdp._rows.sources import Entries
+from tests._loops import for_each
+
+KINDS = [NUMERIC, DATE_KIND, WORD, BOOLEAN, WORD_OF_NUMBERS]
+DIGITS = st.text(st.sampled_from("0123456789.-+eE_ \0?x"), max_size=8)
+DATE_TEXTS = st.one_of(
+    st.dates().map(str), st.datetimes().map(str), st.datetimes().map(datetime.datetime.isoformat)
+)
+ZONES = st.timedeltas(datetime.timedelta(hours=-23), datetime.timedelta(hours=23)).map(
+    datetime.timezone
+)
+TEXTS = st.one_of(
+    DIGITS,
+    DATE_TEXTS,
+    st.sampled_from(sorted(GAP_MARKS)),
+    st.sampled_from(
+        ["inf", "-Infinity", "1e999", "True", "false", "01", "00", "0", "+nan", "\ud800"]
+    ),
+    st.text(st.characters(codec=None), max_size=6),
+)
+NUMBERS = st.one_of(
+    st.integers(),
+    st.floats(),
+    st.booleans(),
+    st.decimals(),
+    st.fractions(),
+    st.floats(width=32).map(np.float32),
+    st.integers(-(2**31), 2**31 - 1).map(np.int32),
+    st.integers(-(10**15), 10**15).map(lambda count: np.timedelta64(count, "us")),
+    st.timedeltas(),
+    st.sampled_from(
+        [10**400, Decimal("1e999"), Fraction(10**400), Decimal("sNaN"), np.longdouble(1)]
+    ),
+)
+DATES = st.one_of(
+    st.dates(),
+    st.datetimes(),
+    st.datetimes(timezones=ZONES),
+    st.datetimes(datetime.datetime(1800, 1, 1), datetime.datetime(2200, 1, 1)).map(pd.Timestamp),
+    st.datetimes().map(np.datetime64),
+    st.dates(datetime.date(1700, 1, 1), datetime.date(2200, 1, 1)).map(
+        lambda day: pd.Period(day, "M")
+    ),
+)
+GAPS = st.sampled_from(
+    [None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT"), Decimal("NaN")]
+)
+ENTRIES = st.one_of(TEXTS, NUMBERS, DATES, GAPS)
+
+
+def read(entry, kind):
+    value = reader_of(kind)(entry)
+    # What isn't finite is a gap in a column.
+    return None if value != value or value in (math.inf, -math.inf) else value
+
+
+@given(ENTRIES)
+def test_an_entry_is_of_one_class_and_its_readings_agree(entry):
+    found = class_of(entry)
+    number, day, word = as_number(entry), as_day(entry), as_word(entry)
+    assert found in CLASSES
+    assert math.isfinite(number) == (found in (NUMBER, CODE))
+    assert not (math.isfinite(number) and math.isfinite(day))
+    assert math.isfinite(day) == (found == DATE)
+    # A mark of a gap may be a word of its own where a column holds words.
+    assert isinstance(word, str) == (isinstance(entry, str) or found != GAP)
+    assert found not in (CODE, TEXT) or isinstance(entry, str)
+
+
+@given(st.lists(ENTRIES, min_size=1, max_size=12), st.randoms())
+def test_no_entry_decides_how_another_is_read(entries, random):
+    """In a column of all, in another order, and of each alone."""
+    order = random.sample(range(len(entries)), len(entries))
+    columns = [Entries.of(entries), Entries.of([entries[place] for place in order])]
+    untyped = list(map(Untyped.of, columns))
+    assert [CLASSES[c] for c in untyped[0].classes[untyped[0].codes]] == list(
+        map(class_of, entries)
+    )
+    for kind in KINDS:
+        alone = [read(entry, kind) for entry in entries]
+        if kind in (NUMERIC, DATE_KIND):
+            alone = [None if x is None else x.hex() for x in alone]
+        whole, moved = (column_as_list(column.read_as(kind)) for column in untyped)
+        assert whole == alone
+        assert moved == [alone[place] for place in order]
+
+
+@given(st.lists(ENTRIES, min_size=2, max_size=12), st.data())
+def test_rows_that_are_taken_are_read_as_before(entries, data):
+    kept = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(entries), max_size=len(entries)))
+    )
+    assume(kept.any())
+    column = Entries.of(entries)
+    some = [entry for entry, is_kept in zip(entries, kept, strict=True) if is_kept]
+    taken = Untyped.of(column.take(kept)).read_as(WORD)
+    assert column_as_list(taken) == [read(entry, WORD) for entry in some]
+
+
+def column_as_list(column):
+    if isinstance(column, np.ndarray):
+        return [None if x != x else x.hex() for x in column.tolist()]
+    words = (column.known[code] for code in column.codes)
+    return [None if word != word else word for word in words]
+
+
+@given(st.datetimes())
+def test_days_are_moments(moment):
+    day = as_day(moment)
+    assert as_day(moment_of(day)) == day
+
+
+@for_each(
+    "entry, expected",
+    [
+        *((text, GAP) for text in (" ", "?", "N/A", "NaN", "inf", "-Infinity", "1e999", "+nan")),
+        *((text, NUMBER) for text in ("1", " 1.5 ", "-0", "0", "0.5", "1e3", "True", "FALSE")),
+        *((text, CODE) for text in ("01", "007", " 00 ")),
+        *((text, DATE) for text in ("2024-01-31", "2024-01-31T12:00Z", "2024-01-31 12:00")),
+        *((text, TEXT) for text in ("a", "1_000", "1,5", "31.1.2024", "1\0", "2024-13-01")),
+        *((entry, GAP) for entry in (math.inf, 10**400, Decimal("sNaN"), Decimal("1e999"))),
+    ],
+)
+def test_classes_of_entries(entry, expected):
+    assert class_of(entry) == expected
+
+
+@for_each("entry", [b"a", (1,), [1], {}, 1j, object(), datetime.time(1), pd.Interval(0, 1), int])
+def test_what_is_of_another_type_is_refused_whatever_is_beside_it(entry):
+    for beside in ([], ["a"], [1.0], [None], [entry]):
+        with pytest.raises(UnreadableEntryError, match=f"type {type(entry).__name__}"):
+            Untyped.of(Entries.of([*beside, entry]))
+    with pytest.raises(UnreadableEntryError):
+        as_word(entry)
