@@ -13,7 +13,6 @@ import numpy as np
 
 from skdp.preprocessing.table._bins import bin_edges, numbers_at
 from skdp.preprocessing.table._given import CountedWords
-from skdp.preprocessing.table._solver import show_fine
 from skdp.preprocessing.table._terms import MISSING, in_short
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -94,12 +93,13 @@ class NumberColumn:
     moments: tuple = ()
 
     @classmethod
-    def of(cls, name, ends, counts, n_records, noise):
+    def of(cls, name, histogram, n_records):
         """Take a column's released counts, whose last is of gaps."""
-        shown = show_fine(ends, counts, noise)
+        shown, noise = histogram.shown, histogram.noise
         shown[-1] = 0.0
-        shown, low, high = _find_range(ends, shown, noise)
-        return cls(name, ends, Counts.of(counts, n_records, noise), shown, low, high)
+        shown, low, high = _find_range(histogram.ends, shown, noise)
+        counts = Counts.of(histogram.counts, n_records, noise)
+        return cls(name, histogram.ends, counts, shown, low, high)
 
     def __setstate__(self, state):
         # In files of skdp 0.3.0 the range is that of all bins.

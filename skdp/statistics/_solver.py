@@ -33,9 +33,9 @@ def release_description(frame, given, pairs, *, plan, noise):
     """
     columns, axes = {}, {}
     if given.numeric:
-        histograms, of_bins = find_bins(frame, given, plan, noise)
+        histograms = find_bins(frame, given, plan, noise)
         for j, histogram in zip(given.numeric, histograms, strict=True):
-            columns[j] = NumberColumn.of(frame.names[j], *histogram, plan.n_rows, of_bins)
+            columns[j] = NumberColumn.of(frame.names[j], histogram, plan.n_rows)
             axes[j] = RangesAxis(frame.names[j], j, columns[j].cuts)
     if given.words:
         found = find_words(frame, given, plan, noise, None)

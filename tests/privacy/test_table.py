@@ -103,6 +103,45 @@ def test_no_person_moves_counts_further_than_their_bound_and_some_as_far(adjacen
     assert (reach <= most).all()
 
 
+# Numbers far from 0 over their width, which are counted in bins of three sizes at last.
+FAR = pd.DataFrame({"x": 1.6e7 + np.arange(3000) % 72, "z": np.tile([1.0, NAN, 3.0], 1000)})
+FAR_ENTRIES = [1.6e7 + 3.0, 1.6e7 + 3.0000001, 1.6e7 - 900.0, 2.0**23, 2.0**24, -5.0, 1e308, NAN]
+
+
+@pytest.mark.parametrize("by_person", [False, True])
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_no_record_moves_counts_further_where_numbers_are_far_from_zero(adjacency, by_person):
+    estimator = DPTableVectorizer(adjacency=adjacency, epsilon=8.0)
+    groups = {}
+    if by_person:
+        estimator = OfPeople(adjacency=adjacency, epsilon=8.0)
+        groups = {"person": np.arange(3000)}
+
+    def with_last(entries):
+        rows = pd.DataFrame({"x": entries, "z": 1.0})
+        table = pd.concat([FAR.iloc[:-1], rows], ignore_index=True)
+        persons = np.minimum(np.arange(len(table)), 2999)
+        return table.assign(**dict.fromkeys(groups, persons))
+
+    entries = [[entry] for entry in FAR_ENTRIES]
+    entries += [FAR_ENTRIES[:3], FAR_ENTRIES[:1] * 3, FAR_ENTRIES[:7]] * by_person
+    base, *rest = record(estimator, with_last(entries[0]))
+    assert base.knots_["x"].size > 3
+    runs = [record(estimator, with_last(entry), script=rest[1]) for entry in entries]
+    runs.append(record(estimator, with_last([0.0]), script=rest[1], null=2999))
+    assert [value.size > 2**18 for value in rest[0]] == [False, False, True]
+    reach = np.zeros(3)
+    for (one, values, _, mechanisms), (other, moved, _, _) in pairs_of(runs, adjacency):
+        assert published(one) == published(other)
+        distances = [np.linalg.norm(a - b) for a, b in zip(values, moved, strict=True)]
+        bounds = [mechanism.contribution_bound for mechanism in mechanisms]
+        reach = np.maximum(reach, np.divide(distances, bounds))
+        for value, mechanism in zip(values, mechanisms, strict=True):
+            np.testing.assert_array_equal(value, mechanism.rounded(value))
+    assert (reach <= 1.0 + 1e-12).all()
+    assert reach.min() > 0.69
+
+
 @pytest.mark.parametrize(
     "words", [["b", "a"], ["b", "a", "b", "a"], ["new", "a", "b"], ["b", None]]
 )

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skdp.preprocessing.table._solver import Histogram
 from skdp.statistics import describe
 from skdp.statistics._columns import NumberColumn
 from tests._loops import for_each
@@ -97,7 +98,7 @@ def column_of(between, at=()):
     counts[2:-3:2] = between
     for place, count in at:
         counts[1 + 2 * place] = count
-    return NumberColumn.of("x", ENDS, counts, int(counts.sum()), NOISE)
+    return NumberColumn.of("x", Histogram(ENDS, counts, NOISE, 4.0 * NOISE), int(counts.sum()))
 
 
 def test_one_outer_bin_of_noise_is_no_range():
@@ -139,7 +140,7 @@ def test_no_mean_or_deviation_of_a_few_that_show():
     beyond[[0, 4, 6, 8, 10, 12, 14]] = 35.0
     counts = beyond.copy()
     counts[3] = 80.0
-    column = NumberColumn.of("x", ENDS, counts, int(counts.sum()), NOISE)
+    column = NumberColumn.of("x", Histogram(ENDS, counts, NOISE, 4.0 * NOISE), int(counts.sum()))
     column = NumberColumn(**{**vars(column), "moments": (np.zeros(2), 1.0)})
     found = column.statistics(2.0, 2.3)
     assert np.isnan(found["std"][0])

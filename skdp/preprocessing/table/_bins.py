@@ -6,6 +6,7 @@ whole numbers, are told from what lies beside them.
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,6 +19,12 @@ _MOST_BINS, _MOST_PARTS = 128, 2**10
 # What holds more than one of so many parts of a column may be a number that many entries share, for
 # which it is cut into so many.
 _PARTS, _SHARP_PARTS = 12, 2**8
+# Numbers are narrow if all but such a share lies in one of at least so many bins, or in two
+# neighbours of twice as many. These are cut three times, into so many parts.
+_ELSEWHERE, _MANY_BINS = 0.05, 32
+_NARROW_PARTS = 2**8, 2**13, 2**18
+# The most bins that smaller ones stand for, and the most of these that are taken together.
+_MOST_REPLACED, _MOST_JOINED = 8, 2**6
 
 
 def coarse_ends():
@@ -68,7 +75,53 @@ def heavy_ends(ends, counts, least):
     return np.concatenate(found)
 
 
-def show_counts(ends, counts, least):
+def find_narrow(ends, counts, least):
+    """Return the ends of the one bin, or two neighbours, that hold nearly all of a column, or None.
+
+    There must be many bins: then numbers lie far from 0 over their width, or from public bounds.
+    They must hold so much that as many bins of theirs would hold `least` each.
+    """
+    between = counts[2:-3:2]
+    enough = max((1.0 - _ELSEWHERE) * between.sum(), _MANY_BINS * least)
+    for n_bins in (1, 2):
+        if between.size >= n_bins * _MANY_BINS:
+            held = np.convolve(between, np.ones(n_bins), mode="valid")
+            place = int(np.argmax(held))
+            if held[place] >= enough:
+                return ends[place : place + n_bins + 1]
+    return None
+
+
+def narrow_ends(narrow):
+    """Return ends within what `find_narrow` returned, thrice, each time more and those before."""
+    return [
+        np.unique(np.concatenate([np.linspace(*pair, n + 1) for pair in pairwise(narrow)]))
+        for n in _NARROW_PARTS
+    ]
+
+
+def replace_bins(ends, counts, small_ends, small_counts, least):
+    """Return ends and counts in which small bins stand for the bins where some of them stand out.
+
+    All ends in the range of the small ones must be among these. Where numbers are in many bins,
+    none is replaced.
+    """
+    first, last = np.searchsorted(ends, small_ends[[0, -1]])
+    places = np.searchsorted(small_ends, ends[first : last + 1])
+    shown = show_counts(small_ends, small_counts, least, most_joined=_MOST_JOINED)
+    reached = np.cumsum(shown > 0.0)
+    is_replaced = reached[2 * places[1:]] > reached[2 * places[:-1] + 1]
+    if np.count_nonzero(is_replaced) > _MOST_REPLACED:
+        return ends, counts
+    for place in np.flatnonzero(is_replaced)[::-1]:
+        start, stop = places[place], places[place + 1]
+        within, between = small_counts[2 * start + 2 : 2 * stop + 1], 2 * (first + place) + 2
+        counts = np.concatenate([counts[:between], within, counts[between + 1 :]])
+        ends = np.insert(ends, first + place + 1, small_ends[start + 1 : stop])
+    return ends, counts
+
+
+def show_counts(ends, counts, least, most_joined=_MOST_PARTS):
     """Return counts that stand out of noise: more than `least`, or 0.
 
     Of bins between ends some that don't stand out may do so together, each with the end before it:
@@ -81,7 +134,7 @@ def show_counts(ends, counts, least):
     firsts = np.flatnonzero(np.append(True, is_first)[: found.size])
     within = np.arange(found.size) - np.repeat(firsts, np.diff(firsts, append=found.size))
     n_joined = 2
-    while n_joined <= _MOST_PARTS:
+    while n_joined <= most_joined:
         block = np.cumsum(within % n_joined == 0) - 1
         is_left = found == 0.0
         held = np.bincount(block, np.where(is_left, joint, 0.0))

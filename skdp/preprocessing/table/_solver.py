@@ -1,6 +1,10 @@
 """What a table's columns become: terms, learnt from noisy counts of their bins and words."""
 
+from dataclasses import dataclass
+from itertools import chain
+
 import numpy as np
+from scipy.special import ndtri
 
 from skdp._rows.columns import as_array, is_gap
 from skdp.exceptions import warn_user
@@ -8,11 +12,14 @@ from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table._bins import (
     coarse_ends,
     find_heavy,
+    find_narrow,
     heavy_ends,
     middles,
+    narrow_ends,
     numbers_at,
     numbers_in,
     public_ends,
+    replace_bins,
     show_counts,
     split_bins,
 )
@@ -22,6 +29,11 @@ from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
 _SHOWN = {"coarse": 4.0, "middle": 3.0, "fine": 4.0}
 # The same for gaps to have a column of their own, and for rare words to be there at all.
 _SHOWN_GAPS, _SHOWN_RARE = 4.0, 4.0
+# Where numbers are narrow, a record has such a part in each of three bins, of three sizes: a whole
+# number of sixteenths, whose square is less than a third. The chance that any bin shows that is
+# noise: it may be very far from the others.
+_SIXTEENTHS = 16.0
+_PART_OF_NARROW, _SHOWN_BY_CHANCE = 9.0 / _SIXTEENTHS, 0.001
 # A number that holds such a share of a column is a spike, if the rest is more than so many standard
 # deviations of noise. Where few numbers hold all but such a share of the rest, there are no others.
 _SPIKE, _REST, _BETWEEN = 0.25, 10.0, 0.1
@@ -32,6 +44,24 @@ _LOST = (
     "Words that differ in nearly all rows, such as ids, names and dates, are of no use. Leave them "
     "out, and give dates as numbers: days since one."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """The last counts of a column of numbers, in bins with such ends.
+
+    `noise` is the standard deviation of each, and what exceeds `least` stands out.
+    """
+
+    ends: np.ndarray
+    counts: np.ndarray
+    noise: float
+    least: float
+
+    @property
+    def shown(self):
+        """The counts that stand out of the noise, elsewhere 0; see `show_counts`."""
+        return show_counts(self.ends, self.counts, self.least)
 
 
 def learn_table(frame, given, *, plan, noise, n_there):
@@ -87,15 +117,14 @@ def find_words(frame, given, plan, noise, n_there):
 
 
 def _learn_numbers(frame, given, plan, noise):
-    histograms, least = find_bins(frame, given, plan, noise)
     return {
-        j: _make_term(given.names[j], j, *histogram, least, given.bounds[j], plan)
-        for j, histogram in zip(given.numeric, histograms, strict=True)
+        j: _make_term(given.names[j], j, histogram, given.bounds[j], plan)
+        for j, histogram in zip(given.numeric, find_bins(frame, given, plan, noise), strict=True)
     }
 
 
 def find_bins(frame, given, plan, noise):
-    """Return ends and counts of the bins of columns without knots, and the noise of a count."""
+    """Return the histogram of each column without knots."""
     find = _release_bins if plan.budget.is_private else _exact_bins
     return find(frame, given, plan, noise)
 
@@ -104,42 +133,66 @@ def _exact_bins(frame, given, plan, noise):
     """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
     ends, mechanism = frame.distinct(given.numeric), plan.mechanisms["fine"]
     exact = frame.bins(given.numeric, [None] * len(ends), ends, mechanism.grid)
-    return list(zip(ends, release_together(exact, mechanism, noise), strict=True)), 0.0
+    released = release_together(exact, mechanism, noise)
+    return [Histogram(*bins, noise=0.0, least=0.0) for bins in zip(ends, released, strict=True)]
 
 
 def _release_bins(frame, given, plan, noise):
-    """Release ever finer counts, and return the last by column with their ends, and their noise."""
-    bounds = [given.bounds[j] for j in given.numeric]
+    """Release ever finer counts, and return the last by column."""
+    bounds, narrow = [given.bounds[j] for j in given.numeric], {}
     ends = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
-
-    def release(stage, places):
-        chosen = ([of_all[k] for k in places] for of_all in (given.numeric, bounds, ends))
-        mechanism = plan.mechanisms[stage]
-        return release_together(frame.bins(*chosen, mechanism.grid), mechanism, noise)
-
     located = [k for k, b in enumerate(bounds) if b is None]
     for stage, following in (("coarse", "middle"), ("middle", "fine")):
         places = located if stage == "coarse" else range(len(ends))
         if stage in plan.mechanisms:
-            least = _SHOWN[stage] * plan.mechanisms[stage].noise_std
-            for k, counts in zip(places, release(stage, places), strict=True):
-                shown = show_counts(ends[k], counts, least)
-                of_bin = plan.least_of_bin(following)
+            mechanism = plan.mechanisms[stage]
+            columns = ([of_all[k] for k in places] for of_all in (given.numeric, bounds, ends))
+            exact = frame.bins(*columns, mechanism.grid)
+            released = release_together(exact, mechanism, noise)
+            for k, counts in zip(places, released, strict=True):
+                shown = show_counts(ends[k], counts, _SHOWN[stage] * mechanism.noise_std)
+                of_bin, is_last = plan.least_of_bin(following), following == "fine"
                 finer = split_bins(ends[k], shown, of_bin)
-                sharper = heavy_ends(ends[k], shown, of_bin) if following == "fine" else finer
+                sharper = heavy_ends(ends[k], shown, of_bin) if is_last else finer
+                if is_last and (found := find_narrow(ends[k], shown, of_bin)) is not None:
+                    parts, *narrow[k] = narrow_ends(found)
+                    sharper = np.union1d(sharper, parts)
                 ends[k] = np.union1d(finer, sharper)
-    counts = release("fine", range(len(ends)))
-    return list(zip(ends, counts, strict=True)), plan.mechanisms["fine"].noise_std
+    return _release_fine(frame, given.numeric, bounds, ends, narrow, plan.mechanisms["fine"], noise)
 
 
-def show_fine(ends, counts, noise):
-    """Return the last counts of a column where they stand out of noise so large, elsewhere 0."""
-    return show_counts(ends, counts, _SHOWN["fine"] * noise)
+def _release_fine(frame, numeric, bounds, ends, narrow, mechanism, noise):
+    """Release the last counts; where numbers are narrow, also those of smaller bins.
+
+    A record that has a part in each of three bins moves the counts by no more than one that is
+    whole in one bin (doc/theory/table.rst). So the noise is the same, and larger over such parts.
+    """
+    # Parts of people are whole numbers of sixteenths of steps then, so that sums stay exact.
+    grid = mechanism.grid * _SIXTEENTHS if narrow else mechanism.grid
+    places = [*range(len(ends)), *(k for k, smaller in narrow.items() for _ in smaller)]
+    all_ends = [*ends, *chain.from_iterable(narrow.values())]
+    columns = ([of_all[k] for k in places] for of_all in (numeric, bounds))
+    parts = [_PART_OF_NARROW if k in narrow else 1.0 for k in places]
+    exact = zip(frame.bins(*columns, all_ends, grid), parts, strict=True)
+    released = release_together([counts * part for counts, part in exact], mechanism, noise)
+    bins = [(e, c / part) for e, c, part in zip(all_ends, released, parts, strict=True)]
+    stds = [mechanism.noise_std / part for part in parts]
+    least = [_SHOWN["fine"] * std for std in stds]
+    for k, smaller in zip(places[len(ends) :], bins[len(ends) :], strict=True):
+        bins[k] = replace_bins(*bins[k], *smaller, _least_of_all(smaller[1], stds[k]))
+        least[k] = max(least[k], _least_of_all(bins[k][1], stds[k]))
+    return [Histogram(*bins[k], noise=stds[k], least=least[k]) for k in range(len(ends))]
 
 
-def _make_term(name, feature, ends, counts, noise, bounds, plan):
-    """Return the term of a column of numbers by counts whose noise is so large."""
-    shown = show_fine(ends, counts, noise)
+def _least_of_all(counts, std):
+    """Return what none of so many counts exceeds by noise alone, but for a small chance."""
+    return -float(ndtri(_SHOWN_BY_CHANCE / counts.size)) * std
+
+
+def _make_term(name, feature, histogram, bounds, plan):
+    """Return the term of a column of numbers."""
+    ends, counts, noise = histogram.ends, histogram.counts, histogram.noise
+    shown = histogram.shown
     shown[-1] = max(counts[-1], 0.0)
     is_kept = np.append(shown[:-1] > 0.0, True)
     fields = {

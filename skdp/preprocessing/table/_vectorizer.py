@@ -101,9 +101,10 @@ class DPTableVectorizer(PrivateTransformer):
     zero), other texts and gaps. A column holds words if codes and texts stand out from the noise
     and are more than a tenth of what is no gap, or if nothing stands out, and otherwise numbers or
     dates. Numbers are counted three times, in bins that get finer where there are many numbers:
-    between powers of 2, then finer, twice. So columns may have any unit, offset and tail. A record
-    is in one bin of each column (missing and non-finite numbers have a bin of their own), so its
-    sensitivity over all counts is ``sqrt(n_columns)``. A number that makes up a quarter of a
+    between powers of 2, then finer, twice. So columns may have any unit and tail, and lie up to
+    about a million times their width from 0. A record is in one bin of each column (missing and
+    non-finite numbers have a bin of their own), or in parts in three, so its sensitivity over all
+    counts is ``sqrt(n_columns)``. A number that makes up a quarter of a
     column, such as 0, has an indicator of its own in place of the hats, and knots follow the rest.
     Missing entries have an indicator if their count stands out from the noise; otherwise they count
     as a number in the middle. Knots are numbers of few digits. doc/theory/table.rst has the proof.

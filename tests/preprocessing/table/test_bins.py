@@ -6,11 +6,14 @@ import pytest
 from skdp._rows.frames import count_bins
 from skdp.preprocessing.table._bins import (
     coarse_ends,
+    find_narrow,
     heavy_ends,
     middles,
+    narrow_ends,
     numbers_at,
     numbers_in,
     public_ends,
+    replace_bins,
     show_counts,
     split_bins,
 )
@@ -71,6 +74,51 @@ def test_a_bin_that_holds_much_has_many_ends():
     np.testing.assert_array_equal(heavy_ends(ends, counts, 20.0), 1.0 + np.arange(17) / 16)
     np.testing.assert_array_equal(heavy_ends(ends, counts, 100.0), [1.0, 2.0])
     assert heavy_ends(ends, np.array([0.0, 99, 5, 99, 5, 99, 0, 0]), 1.0).size == 0
+
+
+def test_numbers_are_narrow_in_one_of_many_bins_or_two_neighbours_of_more():
+    def narrow(n_bins, *held, least=3.0):
+        counts = np.zeros(2 * n_bins + 4)
+        counts[[2 + 2 * place for place in held]] = 96.0
+        counts[2:-3:2][-1] += 4.0
+        # What is at ends is there beside.
+        counts[1], counts[-1] = 1000.0, 1000.0
+        found = find_narrow(np.arange(n_bins + 1.0), counts, least)
+        return None if found is None else found.tolist()
+
+    assert narrow(32, 7) == [7.0, 8.0]
+    assert narrow(31, 7) is None
+    assert narrow(64, 7, 8) == [7.0, 8.0, 9.0]
+    assert narrow(63, 7, 8) is None
+    assert narrow(64, 7, 9) is None
+    assert narrow(64, *range(64)) is None
+    assert narrow(64) is None
+    assert narrow(64, 7, least=3.1) is None
+
+
+@pytest.mark.parametrize("narrow", [[2.0**23, 2.0**23 + 2.0**16], [-0.3, 0.1, 0.7]])
+def test_bins_of_narrow_numbers_are_bins_of_larger_ones_and_lose_nothing(narrow):
+    """Bins in which a small one stands out are replaced by small ones, with the same records."""
+    large, *smaller = narrow_ends(np.array(narrow))
+    assert np.isin(large, smaller[0]).all()
+    assert np.isin(smaller[0], smaller[1]).all()
+    width = narrow[-1] - narrow[0]
+    x = narrow[0] + width * (0.613 + 1e-5 * np.random.default_rng(0).random(1000))
+    x = np.concatenate([x, [narrow[0] - 1.0, narrow[-1] + 1.0, np.nan], large[3:5]])
+    ends = np.unique(np.concatenate([[-100.0], large, [1e9]]))
+    counts = count_bins(x, ends)
+    for small in smaller:
+        ends, counts = replace_bins(ends, counts, small, count_bins(x, small), 5.0)
+        np.testing.assert_array_equal(counts, count_bins(x, ends))
+    shown = np.flatnonzero(counts > 5.0)
+    assert 2 <= shown.size <= 8
+    assert ends.size < 1200
+    # Where many bins hold some, small ones would only be more.
+    x = narrow[0] + width * np.linspace(0.2, 0.4, 20_000)
+    for small in smaller:
+        same = replace_bins(ends, counts, small, count_bins(x, small), 1.0)
+        assert same[0] is ends
+        assert same[1] is counts
 
 
 def test_numbers_of_shares_are_short_and_in_the_bin_that_is_reached():

@@ -1,0 +1,87 @@
+"""Numbers that are far from 0 over their width keep their knots and have no others."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skdp.preprocessing import DPTableVectorizer
+from skdp.statistics import describe
+
+N = 10_000
+RNG = np.random.default_rng(0)
+# Each has about a hundred numbers or a width of about a hundred.
+WIDE = {
+    "whole": RNG.integers(18, 90, N).astype(float),
+    "smooth": RNG.gamma(9.0, 6.0, N),
+    "around": RNG.normal(0.0, 20.0, N),
+}
+# Also both sides of a power of two, a multiple of many, and no round number.
+OFFSETS = [1e5, -(2.0**16), 1e6, -1234567.875, 2.0**23, 1e7, 1.6e7, 2.0**24]
+
+
+def with_gap_and_spike(x, offset):
+    """A tenth are gaps, and a third of the others one number, at 0 or within."""
+    x = np.where(RNG.random(N) < 1 / 3, 0.0 if offset > 0 else offset + 50.0, x)
+    return np.where(RNG.random(N) < 0.1, np.nan, x)
+
+
+def assert_even(x, term):
+    """Knots lie where the records do, in shares of these that are about equal."""
+    x = np.sort(x[~np.isnan(x) & (x != term.spike)])
+    ranks = np.searchsorted(x, term.knots) / x.size
+    assert term.kind == "hats"
+    assert term.knots.size >= 4
+    assert ranks[0] < 0.12
+    assert ranks[-1] > 0.88
+    assert np.diff(ranks).max() < 2.5 / (term.knots.size - 1)
+    width = np.ptp(x)
+    assert x[0] - 0.3 * width < term.knots[0] < term.knots[-1] < x[-1] + 0.3 * width
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0, float("inf")])
+@pytest.mark.parametrize("name", WIDE)
+def test_knots_follow_the_records_at_any_offset(name, epsilon):
+    X = pd.DataFrame({str(offset): offset + WIDE[name] for offset in OFFSETS})
+    fitted = DPTableVectorizer(epsilon=epsilon, random_state=0).fit(X)
+    for j, term in enumerate(fitted._basis.terms):
+        assert_even(X.iloc[:, j].to_numpy(), term)
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_gaps_and_numbers_of_many_records_are_told_far_from_zero_too(offset):
+    x = with_gap_and_spike(offset + WIDE["smooth"], offset)
+    (term,) = DPTableVectorizer(random_state=0).fit(pd.DataFrame({"x": x}))._basis.terms
+    assert term.spike == (0.0 if offset > 0 else offset + 50.0)
+    assert term.has_gap
+    assert_even(x, term)
+
+
+def test_knots_follow_the_records_within_bounds_that_are_much_too_wide():
+    X = pd.DataFrame({"x": 3e5 + WIDE["smooth"]})
+    fitted = DPTableVectorizer(feature_bounds={"x": (-1e6, 1e7)}, random_state=0).fit(X)
+    assert_even(X["x"].to_numpy(), fitted._basis.terms[0])
+
+
+def test_no_knot_is_noise():
+    """In 200 columns less than one bin of noise is expected; eight are chance in a million."""
+    X = pd.DataFrame({f"x{j}": 1.6e7 + WIDE["whole"] for j in range(20)})
+    n_far = 0
+    for seed in range(10):
+        fitted = DPTableVectorizer(epsilon=20.0, random_state=seed).fit(X)
+        for knots in fitted.knots_.values():
+            assert knots.size > 2
+            n_far += knots[0] < 1.6e7 - 50 or knots[-1] > 1.6e7 + 150
+    assert n_far <= 7
+
+
+@pytest.mark.parametrize("offset", [0.0, *OFFSETS])
+def test_descriptions_are_right_at_any_offset(offset):
+    x = offset + WIDE["smooth"]
+    found = describe(pd.DataFrame({"x": x}), epsilon=1.0, random_state=0).to_frame().loc["x"]
+    width = x.std()
+    assert abs(found["mean"] - x.mean()) < 0.05 * width
+    assert abs(found["std"] - width) < 0.05 * width
+    for share in (0.25, 0.5, 0.75):
+        name = f"{100 * share:g}%"
+        assert abs(found[name] - np.quantile(x, share)) < 0.4 * width
+        assert found[f"{name}_low"] <= np.quantile(x, share) <= found[f"{name}_high"]
