@@ -169,8 +169,7 @@ def _nodes(term):
     if term.kind == "line":
         nodes = np.eye(term.n_columns + 1)[:, 1:]
         nodes[:2, 0] = -1.0, 1.0
-        ends = [f"{term.name}_{knot:.4g}" for knot in term.knots]
-        return ends + term.labels[1:], nodes
+        return term.knot_labels + term.labels[1:], nodes
     return term.labels, np.eye(term.n_columns)
 
 

@@ -70,10 +70,17 @@ def open_grid(ax, display, n_axes):
     return [figure.add_subplot(place) for place in places], figure
 
 
-def shortened(text):
-    """Return a text as a label, cut off where it is long."""
-    is_short = len(text) <= _LONGEST_TEXT
-    return plain(text if is_short else f"{text[: _LONGEST_TEXT - 1]}\N{HORIZONTAL ELLIPSIS}")
+def shortened(texts):
+    """Return texts as labels, cut off where they are long, but not where different ones differ."""
+    longest, n_different = _LONGEST_TEXT, len(set(texts))
+    while len(set(labels := [_cut(text, longest) for text in texts])) < n_different:
+        longest *= 2
+    return labels
+
+
+def _cut(text, longest):
+    is_short = len(text) <= longest
+    return plain(text if is_short else f"{text[: longest - 1]}\N{HORIZONTAL ELLIPSIS}")
 
 
 def plain(text):

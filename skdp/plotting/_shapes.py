@@ -158,8 +158,8 @@ def _draw_curve(ax, term, outputs):
         if n_knots == 1:  # which has no width to fill
             ax.errorbar(x, curve, yerr=std[:1], **style | {"fmt": "."})
         ax.errorbar(others, values[n_knots:, k], yerr=std[n_knots:], **style)
-    for place, label, value in zip(others, labels, values[n_knots:].max(axis=1), strict=True):
-        text = _short(label, term.name)
+    texts = [text.replace("is_", "is ") for text in _short(labels, term.name)]
+    for place, text, value in zip(others, texts, values[n_knots:].max(axis=1), strict=True):
         style = {"textcoords": "offset points", "fontsize": "x-small", "ha": "right"}
         ax.annotate(text, (place, value), (2, 5), **style)
     # Long numbers would run into each other.
@@ -175,8 +175,7 @@ def _draw_words(ax, term, outputs):
     x, values = np.arange(len(term.labels)), term.values.reshape(len(term.labels), -1)
     for k, name in enumerate(outputs):
         ax.errorbar(x, values[:, k], yerr=2.0 * term.std, fmt="o", markersize=4, label=plain(name))
-    texts = [_short(label, term.name) for label in term.labels]
-    ax.set_xticks(x, texts, rotation=60, ha="right", fontsize="x-small")
+    ax.set_xticks(x, _short(term.labels, term.name), rotation=60, ha="right", fontsize="x-small")
     _draw_shares(ax, x, term.weights, 0.6)
 
 
@@ -207,13 +206,14 @@ def _draw_surface(ax, term, outputs):
     ax.figure.colorbar(image, ax=ax)
     style = {"fontsize": "x-small"}
     for feature, side, axis in zip(term.features, term.sides, (ax.xaxis, ax.yaxis), strict=True):
-        axis.set_ticks(range(len(side)), [_short(label, feature) for label in side], **style)
+        axis.set_ticks(range(len(side)), _short(side, feature), **style)
         axis.set_label_text(plain(feature), fontsize="small")
     ax.tick_params("x", rotation=60)
 
 
-def _short(label, feature):
-    return shortened(label.removeprefix(f"{feature}_").replace("_", " "))
+def _short(labels, feature):
+    """Return labels of a term without the name of its column."""
+    return shortened([label.removeprefix(f"{feature}_") for label in labels])
 
 
 _DRAWN = {"hats": _draw_curve, "line": _draw_curve, "words": _draw_words, "pair": _draw_surface}

@@ -19,6 +19,7 @@ from skdp._rows.columns import (
     read_categories,
     read_entries,
 )
+from skdp._rows.labels import INFREQUENT, label_beside
 from skdp._sklearn import (
     Interval,
     RealNotInt,
@@ -30,8 +31,6 @@ from skdp._sklearn import (
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._plan import plan_encoder
 from skdp.preprocessing._solver import keep_largest, release_counts
-
-_INFREQUENT = "infrequent"
 
 
 @shared_docs
@@ -118,7 +117,7 @@ class DPOneHotEncoder(PrivateTransformer):
 
     _parameter_constraints = {  # noqa: RUF012
         "categories": [StrOptions({"auto"}), list, tuple],
-        "handle_unknown": [StrOptions({_INFREQUENT, "ignore"})],
+        "handle_unknown": [StrOptions({INFREQUENT, "ignore"})],
         "min_frequency": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -164,7 +163,7 @@ class DPOneHotEncoder(PrivateTransformer):
         # 1. scikit-learn's contract
         X = self._read(X, reset=True)
         categories = check_categories(self.categories, X.shape[1])
-        n_last = int(self.handle_unknown == _INFREQUENT)
+        n_last = int(self.handle_unknown == INFREQUENT)
         most = None if self.max_categories is None else self.max_categories - n_last
 
         # 2. bound the data: a record is in one category of each column
@@ -239,8 +238,8 @@ class DPOneHotEncoder(PrivateTransformer):
         Returns
         -------
         names : ndarray of shape (n_outputs,)
-            A feature's name, and after an underscore the category or "infrequent". Further
-            underscores distinguish equal names.
+            A feature's name, and after an underscore the category or "infrequent", or
+            "(infrequent)" where that is a category. Further underscores distinguish equal names.
 
         {Raises: NotFittedError}
         ValueError
@@ -248,11 +247,10 @@ class DPOneHotEncoder(PrivateTransformer):
         """
         check_is_fitted(self)
         features = read_feature_names(self, input_features)
-        last = [_INFREQUENT] * self._n_last
         names = (
-            f"{name}_{number_in_words(category) if isinstance(category, float) else category}"
+            f"{name}_{text}"
             for name, known in zip(features, self.categories_, strict=True)
-            for category in [*known.tolist(), *last]
+            for text in _texts(known.tolist(), self._n_last)
         )
         return np.array(make_unique(names), dtype=object)
 
@@ -280,3 +278,15 @@ class DPOneHotEncoder(PrivateTransformer):
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _texts(categories, has_others):
+    """Return categories as texts that differ, and last what stands for all others, if anything."""
+    known = [
+        number_in_words(category) if isinstance(category, float) else category
+        for category in categories
+        if category == category
+    ]
+    # What stands for a gap is the last of them.
+    gaps = [label_beside("nan", known)] * (len(categories) - len(known))
+    return [*known, *gaps, *[label_beside(INFREQUENT, known)] * has_others]

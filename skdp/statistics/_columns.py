@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from skdp._rows.labels import MISSING, texts_apart
 from skdp.preprocessing.table._bins import bin_edges, numbers_at
 from skdp.preprocessing.table._given import CountedWords
-from skdp.preprocessing.table._terms import MISSING, in_short
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # Ranges of a column of numbers in a crosstab, and bars of its histogram, at most; the shares of the
@@ -243,15 +243,6 @@ def _find_range(ends, shown, noise):
     return shown, float(low), float(high)
 
 
-def _texts_apart(numbers):
-    """Return numbers in few digits, and in more where they would look alike."""
-    texts = [in_short(float(number)) for number in numbers]
-    n_digits = 5
-    while len(set(texts)) < len(texts):
-        texts, n_digits = [f"{number:.{n_digits}g}" for number in numbers], n_digits + 1
-    return texts
-
-
 @dataclass(frozen=True, eq=False)
 class RangesAxis:
     """A column of numbers in a crosstab: ranges between cuts, and gaps."""
@@ -263,7 +254,7 @@ class RangesAxis:
     @property
     def words(self):
         """Names of the ranges."""
-        texts = _texts_apart(self.cuts)
+        texts = texts_apart(self.cuts)
         between = [f"({a}, {b}]" for a, b in pairwise(texts)]
         return [f"<= {texts[0]}", *between, f"> {texts[-1]}", MISSING]
 

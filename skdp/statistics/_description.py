@@ -240,5 +240,5 @@ def _draw_words(ax, words, counts, low, high):
     most = np.sort(np.argsort(-counts, kind="stable")[:_MOST_WORDS])[::-1]
     margins = np.stack([counts - low, high - counts])[:, most]
     ax.barh(range(most.size), counts[most], xerr=margins, alpha=0.5, ecolor="0.3")
-    ax.set_yticks(range(most.size), [shortened(words[place]) for place in most], size="x-small")
+    ax.set_yticks(range(most.size), shortened([words[place] for place in most]), size="x-small")
     ax.locator_params("x", nbins=4)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skdp._rows.columns import as_array, make_unique
+from skdp._rows.columns import as_array
 from skdp.preprocessing._plan import CONTRIBUTION_STEP
 from skdp.preprocessing._solver import release_together, sum_moments
 from skdp.preprocessing.table._solver import find_bins, find_words
@@ -81,7 +81,7 @@ def _release_cells(asked, axes, frame, plan, noise):
         cells = np.ravel_multi_index([axis.places(frame) for axis in of_cells], shape)
         exact.append(np.bincount(frame.counted(cells), minlength=math.prod(shape)).astype(float))
         names = tuple(axis.name for axis in of_cells)
-        told.append((names, [make_unique(axis.words) for axis in of_cells]))
+        told.append((names, [axis.words for axis in of_cells]))
     released = release_together(exact, mechanism, noise)
     return [
         (names, words, Counts.of(counts, plan.n_rows, mechanism.noise_std))

@@ -90,7 +90,7 @@ def test_no_name_or_word_is_taken_for_a_formula(table):
     display = ShapeFunctionDisplay.from_estimator(model)
     # It would be an error of what reads formulas.
     display.figure_.canvas.draw()
-    assert r"\$ {\$" in [text.get_text() for text in display.axes_[2].get_xticklabels()]
+    assert r"\$_{\$" in [text.get_text() for text in display.axes_[2].get_xticklabels()]
 
 
 def test_a_pair_of_several_classes_alone_has_no_legend(table):

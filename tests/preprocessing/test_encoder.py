@@ -240,7 +240,7 @@ def test_names_of_columns_are_unique():
     encoder = DPOneHotEncoder().set_output(transform="pandas").fit(frame)
     columns = encoder.transform(frame).columns.tolist()
     assert columns == [
-        *("a_b_c", "a_infrequent", "a_nan", "a_nan_", "a_infrequent_"),
+        *("a_b_c", "a_infrequent", "a_nan", "a_(nan)", "a_(infrequent)"),
         *("a_b__", "a_b_c_", "a_b_infrequent"),
     ]
     encoder.set_output(transform="default")

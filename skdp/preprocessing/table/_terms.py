@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from skdp._rows.columns import make_unique, number_in_words
+from skdp._rows.columns import make_unique
 from skdp._rows.entries import same_word
+from skdp._rows.labels import INFREQUENT, MISSING, label_beside, texts_apart
 
-MISSING, _RARE = "missing", "infrequent"
 # The most bins of a column that are told apart in a pair, which has all combinations.
 _MOST_OF_PAIR = 256
 
@@ -53,8 +53,18 @@ class _NumberTerm:
         """Names of the columns."""
         names = self._shape_labels()
         if self.spike is not None:
-            names.append(f"{self.name}_is_{in_short(self.spike)}")
+            names.append(f"{self.name}_is_{self._texts()[-1]}")
         return [*names, *[f"{self.name}_{MISSING}"] * self.has_gap]
+
+    @property
+    def knot_labels(self):
+        """Names of the knots."""
+        return [f"{self.name}_{text}" for text in self._texts()[: self.knots.size]]
+
+    def _texts(self):
+        """Return the knots, and last a spike, as texts that differ."""
+        spikes = [] if self.spike is None else [self.spike]
+        return texts_apart([*self.knots.tolist(), *spikes])
 
     def columns(self, frame, dtype=np.float64):
         """Return the columns of a frame's rows."""
@@ -96,7 +106,7 @@ class HatsTerm(_NumberTerm):
         return np.zeros(self.n_columns)
 
     def _shape_labels(self):
-        return [f"{self.name}_{in_short(knot)}" for knot in self.knots]
+        return self.knot_labels
 
     def _write_shape(self, x, out):
         knots, rows = self.knots, np.arange(x.size)
@@ -164,8 +174,10 @@ class WordsTerm:
 
     @property
     def words(self):
-        """The categories as texts, and last what stands for all others."""
-        return [*(MISSING if word != word else word for word in self.categories), _RARE]
+        """The categories as texts that differ, and last what stands for all others."""
+        known = [word for word in self.categories if word == word]
+        gap, rare = label_beside(MISSING, known), label_beside(INFREQUENT, known)
+        return [*(gap if word != word else word for word in self.categories), rare]
 
     def columns(self, frame, dtype=np.float64):
         """Return the columns of a frame's rows."""
@@ -286,8 +298,3 @@ class Basis:
         for part, term in zip(self.slices, self.terms, strict=True):
             out[:, part] = term.columns(frame, dtype)
         return out
-
-
-def in_short(number):
-    """Return a number in a few digits, as in a column's name."""
-    return number_in_words(float(f"{number:.4g}")) if abs(number) < 1e5 else f"{number:.6g}"

@@ -246,7 +246,7 @@ class DPTableVectorizer(PrivateTransformer):
         -------
         names : ndarray of shape (n_outputs,)
             A feature's name, and after an underscore a knot, a word, "is" and a spike, "missing" or
-            "infrequent".
+            "infrequent". These are in brackets where they are words of the column.
 
         {Raises: NotFittedError}
         ValueError

@@ -1,0 +1,45 @@
+"""How numbers, dates, gaps and other words are printed, so that what differs looks different."""
+
+import numpy as np
+
+from skdp._rows.columns import number_in_words
+
+MISSING, INFREQUENT = "missing", "infrequent"
+# Digits that tell all floats apart.
+_MOST_DIGITS = 17
+# Units of time to print, from the coarsest on. Farther from 1970 microseconds don't fit.
+_UNITS, _MICROSECONDS_OF_DAY, _MOST_DAYS = ("D", "m", "s", "us"), 86_400_000_000, 1e8
+
+
+def texts_apart(numbers, holds_dates=False):
+    """Return numbers in few digits, and in as many more as tell different ones apart.
+
+    Numbers that are days since 1970 are dates, with their time where days don't tell them apart.
+    """
+    numbers = [float(number) for number in numbers]
+    n_different = len(set(numbers))
+    ways = [map(_in_short, numbers)]
+    ways += [map(f"{{:.{n}g}}".format, numbers) for n in range(5, _MOST_DIGITS + 1)]
+    if holds_dates and all(abs(number) < _MOST_DAYS for number in numbers):
+        moments = np.rint(np.multiply(numbers, _MICROSECONDS_OF_DAY)).astype("datetime64[us]")
+        ways = [_dates(moments, unit) for unit in _UNITS] + ways[-1:]
+    for texts in map(list, ways):
+        if len(set(texts)) >= n_different:
+            break
+    return texts
+
+
+def _in_short(number):
+    return number_in_words(float(f"{number:.4g}")) if abs(number) < 1e5 else f"{number:.6g}"
+
+
+def _dates(moments, unit):
+    texts = np.datetime_as_string(moments.astype(f"datetime64[{unit}]")).tolist()
+    return [text.replace("T", " ") for text in texts]
+
+
+def label_beside(label, words):
+    """Return a label that is none of these words: in brackets, if it is one of them."""
+    while label in words:
+        label = f"({label})"
+    return label

@@ -1,0 +1,129 @@
+"""Labels of what differs differ, and have no more digits than that takes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skdp._rows.labels import label_beside, texts_apart
+from skdp.additive import DPAdditiveClassifier
+from skdp.plotting import ShapeFunctionDisplay
+from skdp.preprocessing import DPOneHotEncoder, DPTableVectorizer
+from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
+from skdp.statistics import describe
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+ODD_WORDS = ["missing", "infrequent", "(missing)", "(infrequent)", "nan", "a_b", "a b", "x" * 90]
+ODD_WORDS += ["x" * 89 + "y", None]
+INF = float("inf")
+
+
+@given(st.lists(FLOATS, min_size=1, max_size=12), st.booleans())
+def test_different_numbers_have_different_texts(numbers, holds_dates):
+    texts = texts_apart(numbers, holds_dates)
+    assert len(texts) == len(numbers)
+    assert len(set(texts)) >= len(set(numbers))
+
+
+@given(st.floats(-1e300, 1e300), st.integers(1, 60), st.floats(1e-12, 1.0))
+def test_neighbours_have_different_texts(number, n_numbers, width):
+    numbers = np.unique(number + (abs(number) + 1e-300) * width * np.arange(n_numbers))
+    assert len(set(texts_apart(numbers))) == numbers.size
+
+
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [
+        ([1950, 2000.0], ["1950", "2000"]),
+        ([94109, 94112], ["94109", "94112"]),
+        ([13.368, 13.371, 13.4], ["13.368", "13.371", "13.4"]),
+        ([16000018, 16000024], ["16000018", "16000024"]),
+        ([1 / 3, 2 / 3], ["0.3333", "0.6667"]),
+        ([123456.0, 5e9], ["123456", "5e+09"]),
+        ([-0.0, 0.0, 1e-7], ["0", "0", "1e-07"]),
+        ([], []),
+    ],
+)
+def test_numbers_have_as_many_digits_as_tell_them_apart(numbers, texts):
+    assert texts_apart(numbers) == texts
+
+
+def test_labels_of_a_term_differ_with_its_spike_and_gaps():
+    one = {"name": "x", "feature": 0, "knots": np.array([94109.0, 94112.0]), "has_gap": True}
+    assert HatsTerm(spike=94110.0, **one).labels == [
+        *("x_94109", "x_94112", "x_is_94110", "x_missing")
+    ]
+    line = LineTerm(**one)
+    assert line.labels == ["x", "x_missing"]
+    assert line.knot_labels == ["x_94109", "x_94112"]
+
+
+def test_the_labels_of_gaps_and_of_other_words_are_no_words():
+    words = np.array(["infrequent", "missing", "(missing)", np.nan], dtype=object)
+    term = WordsTerm(name="w", feature=0, categories=words)
+    assert term.words == ["infrequent", "missing", "(missing)", "((missing))", "(infrequent)"]
+    assert label_beside("missing", ["a"]) == "missing"
+
+
+def assert_differ(texts, n_texts):
+    texts = list(texts)
+    assert len(texts) == n_texts
+    assert len(set(texts)) == n_texts
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 90, 4000)
+    words = np.array(ODD_WORDS, dtype=object)[np.arange(4000) % len(ODD_WORDS)]
+    columns = {"zip": 94100.0 + age / 3, "far": 1.6e7 + age, "w": pd.Categorical(words)}
+    return pd.DataFrame(columns), rng.integers(0, 2, 4000)
+
+
+def test_all_that_is_printed_of_a_table_differs(table):
+    X, y = table
+    model = DPAdditiveClassifier(classes=[0, 1], interactions=[("far", "w")], epsilon=INF).fit(X, y)
+    for term in model.terms_:
+        assert_differ(term.labels, len(term.values))
+        if term.kind == "words":
+            assert {"w_((missing))", "w_((infrequent))", "w_missing"} <= set(term.labels)
+    rows = model.to_frame()
+    assert not rows.duplicated(["term", "label"]).any()
+    lines = model.to_markdown().splitlines()[3:]
+    assert_differ([line.split("|")[1:3][0] + line.split("|")[2] for line in lines], len(rows))
+    names = DPTableVectorizer(epsilon=INF).fit(X).get_feature_names_out()
+    assert_differ(names, names.size)
+    assert not any(name.endswith("_") for name in names)
+
+
+def test_ticks_of_words_differ(table):
+    pytest.importorskip("matplotlib")
+    X, y = table
+    model = DPAdditiveClassifier(classes=[0, 1], epsilon=INF).fit(X, y)
+    (ax,) = ShapeFunctionDisplay.from_estimator(model, terms=["w"]).axes_
+    assert_differ([tick.get_text() for tick in ax.get_xticklabels()], len(ODD_WORDS) + 1)
+    ax = describe(X[["w"]], epsilon=INF).plot()[0]
+    ticks = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert_differ(ticks, len(ticks))
+
+
+def test_all_that_is_printed_of_a_description_differs(table):
+    X, _ = table
+    found = describe(X, epsilon=INF, crosstabs=[("zip", "w"), ("far", "zip")])
+    index = found.histograms_["w"].index
+    assert_differ(index, len(ODD_WORDS) + 1)
+    assert {"missing", "((missing))", "((infrequent))"} <= set(index)
+    for frame in found.crosstabs_.values():
+        assert frame.index.is_unique
+        assert frame.columns.is_unique
+    words = found.categories()["w"]
+    assert {word for word in words if word == word} == set(ODD_WORDS[:-1])
+    assert sum(word != word for word in words) == 1
+
+
+def test_names_of_encoded_categories_are_understood(table):
+    X, _ = table
+    names = DPOneHotEncoder(epsilon=INF).fit(X[["w"]]).get_feature_names_out()
+    assert_differ(names, len(ODD_WORDS) + 1)
+    assert {"w_nan", "w_(nan)", "w_infrequent", "w_((infrequent))"} <= set(names)
