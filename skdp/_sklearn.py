@@ -14,6 +14,7 @@ from sklearn.utils import _param_validation, _safe_indexing, get_tags, validatio
 from sklearn.utils._metadata_requests import SIMPLE_METHODS
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
 
+from skdp._containers import refuse_columns, refuse_container, refuse_entries, refuse_equal_names
 from skdp._sparse import canonical
 
 # scikit-learn's own, which others take from here.
@@ -38,14 +39,20 @@ _TELL_NO_VALUE = re.compile(
     r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
     r"|[Xy] is a Dask collection|feature_bounds can be read in two ways for two features: "
     r"|[Xy] is an array of \w+, and array_api_dispatch"
-    r"|holds entries of type \w+: text, numbers"
+    # Those of `skdp._containers`.
+    r"|(Complex data not supported: )?(column .+ of )?X holds |X is an? \w+"
+    r"|Expected 2D array, got scalar array instead: X is of type "
+    r"|two columns of X have the same name"
 )
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
 _REPLACED = {
-    "Complex data not supported": "Complex data not supported.",
+    "Complex data not supported\n": "Complex data not supported.",
     "Expected 2D array, got 1D array instead": "Expected 2D array, got 1D array instead. Reshape "
     "your data with reshape(-1, 1) for a single feature or reshape(1, -1) for a single row.",
-    "Expected 2D array, got scalar array instead": "Expected 2D array, got scalar array instead.",
+    "Expected 2D array, got scalar array instead:\n": "Expected 2D array, got scalar array "
+    "instead.",
+    "Sparse data was passed for X, but dense": "Sparse data was passed for X, but dense data is "
+    "required: give X.toarray(), of a data frame X.sparse.to_dense().",
     "could not convert string to float": "could not convert string to float: X, and y of a "
     "regression, must be numeric (the entry is withheld). Labels that are words are for "
     "classifiers, and tables that hold words for skdp.additive. Words can also be encoded with "
@@ -64,6 +71,11 @@ _REPLACED = {
 
 # Arguments with an entry for each row, which say for whom a guarantee is, or how much of it.
 _FOR_EACH_ROW = ("groups", "public_weight", "sample_epsilon")
+_PUBLIC_WEIGHT = (
+    ": weights must be public, such as those of a survey's design, and are given as public_weight. "
+    "Weights that follow from records would tell of them."
+)
+_NO_WEIGHTS = ": rows have no weights here."
 _OTHER_INDEX = (
     "{name} is a Series whose index differs from that of {rows}, and its entries are taken in "
     "their order: give {name}.loc[{rows}.index], or {name}.to_numpy() where they are already in "
@@ -105,12 +117,39 @@ def quietly(function, *args, **kwargs):
 
 
 def _fit_context(*, prefer_skip_nested_validation):
-    """Return scikit-learn's decorator of fits, with which these refuse entries in another order.
+    """Return scikit-learn's decorator of fits, with which these check what they are given.
 
-    See `in_order_of_rows`.
+    They refuse entries in another order, see `in_order_of_rows`, and arguments that they haven't,
+    by the name of the estimator's class: Python names the one that defines the method.
     """
     context = base._fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
-    return lambda fit: context(in_order_of_rows(fit))
+
+    def decorated(fit):
+        of_fit, refuse_order = signature(fit), _order_check(fit)
+
+        @wraps(fit)
+        def checked(estimator, *args, **kwargs):
+            if refuse_order is not None:
+                refuse_order(estimator, *args, **kwargs)
+            _refuse_arguments(estimator, fit.__name__, of_fit, args, kwargs)
+            return fit(estimator, *args, **kwargs)
+
+        return context(checked)
+
+    return decorated
+
+
+def _refuse_arguments(estimator, method, of_fit, args, kwargs):
+    """Refuse arguments of a fit that it hasn't, and say of weights what there is instead."""
+    try:
+        of_fit.bind(estimator, *args, **kwargs)
+        return
+    except TypeError as error:
+        # It names parameters alone.
+        text = f"{type(estimator).__name__}.{method}() {error}"
+    if "sample_weight" in kwargs:
+        text += _PUBLIC_WEIGHT if "public_weight" in of_fit.parameters else _NO_WEIGHTS
+    raise TypeError(text)
 
 
 def validate_params(constraints, *, prefer_skip_nested_validation):
@@ -127,22 +166,37 @@ def in_order_of_rows(function):
     They are matched by place, so that a person's rows would be protected as another's. The rows are
     X, or y where X has no index. What has no index, such as an array, is in the order of the rows.
     """
-    names = tuple(signature(function).parameters)
-    for_each_row = [name for name in _FOR_EACH_ROW if name in names]
-    if not for_each_row:
+    check = _order_check(function)
+    if check is None:
         return function
 
     @wraps(function)
     def checked(*args, **kwargs):
+        check(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _order_check(function):
+    """Return what refuses arguments of a function whose entries are in another order than rows.
+
+    None where it has no argument with an entry for each row.
+    """
+    names = tuple(signature(function).parameters)
+    for_each_row = [name for name in _FOR_EACH_ROW if name in names]
+    if not for_each_row:
+        return None
+
+    def check(*args, **kwargs):
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         indexes = {name: _index_of(given.get(name)) for name in ("X", "y", *for_each_row)}
         rows = next((name for name in ("X", "y") if indexes[name] is not None), None)
         for name in for_each_row:
             if rows is not None and _differ(indexes[name], indexes[rows]):
                 raise ValueError(_OTHER_INDEX.format(name=name, rows=rows))
-        return function(*args, **kwargs)
 
-    return checked
+    return check
 
 
 def _index_of(rows):
@@ -161,7 +215,12 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
 
     Sparse X is taken where the estimator's tags say so, and given as CSR, each place once.
     """
-    refuse_foreign(X, "X")
+    # scikit-learn's word for no X at all.
+    if not (isinstance(X, str) and X == "no_validation"):
+        refuse_rows(X)
+        refuse_equal_names(X)
+        if not kwargs.get("skip_check_array", False):
+            _refuse_types(X, **kwargs)
     refuse_foreign(y, "y")
     y = quietly(read_list, y)
     if get_tags(estimator).input_tags.sparse and not isinstance(X, str):
@@ -170,8 +229,18 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     return (_in_order(found[0]), *found[1:]) if isinstance(found, tuple) else _in_order(found)
 
 
+def _refuse_types(X, dtype="numeric", reset=True, **_checks):
+    """Refuse types that no reader has, or that a reader of numbers hasn't."""
+    numbers_alone = dtype not in (None, object)
+    refuse_columns(X, numbers_alone=numbers_alone)
+    # To what encodes words any other entry is an unknown one, once it is fitted.
+    if numbers_alone or reset:
+        refuse_entries(X, numbers_alone=numbers_alone)
+
+
 def validate_table(estimator, X, *y, reset=True, **checks):
     """Check a raw table, of which `validate_data` would make one array, and y if there is one."""
+    refuse_rows(X)
     if not hasattr(X, "columns"):
         # Rows that are none would be quoted where they are used.
         checked = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
@@ -216,6 +285,12 @@ def _in_order(X):
     return canonical(X) if issparse(X) else X
 
 
+def refuse_rows(X):
+    """Refuse what isn't in memory, and what no rows are read from."""
+    refuse_foreign(X, "X")
+    refuse_container(X)
+
+
 def refuse_foreign(array, name):
     """Refuse what scikit-learn would load as a whole unasked, or leave in its own library.
 
@@ -247,8 +322,11 @@ def validate_arrays(function, X, *y, **checks):
 
     They are checked as `validate_data` does it, for a function of the given name.
     """
-    for array, name in zip((X, *y), "Xy", strict=False):
-        refuse_foreign(array, name)
+    refuse_rows(X)
+    refuse_equal_names(X)
+    _refuse_types(X)
+    for one in y:
+        refuse_foreign(one, "y")
     names = quietly(validation._get_feature_names, X)
     if y:
         y = quietly(read_list, *y)

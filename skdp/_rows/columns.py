@@ -6,7 +6,7 @@ from numbers import Real
 
 import numpy as np
 
-from skdp._sklearn import quietly
+from skdp._sklearn import quietly, refuse_rows
 
 # Of pandas, which needn't be installed.
 GAP_TYPES = ("NAType", "NaTType")
@@ -42,6 +42,7 @@ def dtype_to_read(X):
     does it with those of pandas. What is returned follows from types alone: a list has none, and a
     gap among booleans makes objects of them.
     """
+    refuse_rows(X)
     if hasattr(X, "dtypes"):
         return DTYPES if all(map(_is_of_numbers, X.dtypes)) else object
     return None if hasattr(X, "dtype") else object

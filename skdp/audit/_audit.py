@@ -13,9 +13,10 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from skdp._bounds import null_records
 from skdp._checks import check_count, check_n_jobs, check_within, check_word
+from skdp._containers import refuse_columns, refuse_entries, refuse_equal_names
 from skdp._estimator import report_of
 from skdp._random import make_stream
-from skdp._sklearn import quietly, refuse_foreign, validate_params
+from skdp._sklearn import quietly, refuse_foreign, refuse_rows, validate_params
 from skdp._threads import single_threaded_blas
 from skdp.audit._canaries import check_replaceable, class_set, default_canaries, given_canaries
 from skdp.audit._result import AuditResult, epsilon_from_guesses, epsilon_from_rates
@@ -159,7 +160,10 @@ def audit(
     delta = None if delta is None else check_within(delta, "delta", 0.0, 1.0, "[)")
     check_word(method, "method", ("threshold", "one_run"))
     check_n_jobs(n_jobs)
-    refuse_foreign(X, "X")
+    refuse_rows(X)
+    refuse_equal_names(X)
+    refuse_columns(X, numbers_alone=True)
+    refuse_entries(X, numbers_alone=True)
     refuse_foreign(y, "y")
     floats = {"input_name": "X", "dtype": [np.float64, np.float32]}
     X = quietly(check_array, X, **floats, ensure_min_samples=0)

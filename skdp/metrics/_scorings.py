@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from skdp._bounds import clip_scores
 from skdp._checks import check_bounds, check_finite_input
+from skdp._containers import refuse_container
 from skdp._sklearn import quietly, read_list, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.metrics import _statistics as statistics
@@ -50,10 +51,22 @@ def _read(X, y, is_table=False):
     y = quietly(np.asarray, quietly(read_list, y))
     if not (is_table and y.ndim == 2 and y.shape[1] > 1):
         y = quietly(column_or_1d, y)
-    quietly(check_consistent_length, X, y)
+    _check_lengths(X, y)
     if not y.size:
         raise ValueError("X and y must hold at least one record.")
     return y
+
+
+def _check_lengths(X, y):
+    """Check that X has a row for each target; and say what it is only where that fails.
+
+    Estimators may take what a model of ours doesn't, such as a series of texts.
+    """
+    try:
+        quietly(check_consistent_length, X, y)
+    except (TypeError, ValueError):
+        refuse_container(X)
+        raise
 
 
 def predict(estimator, X, method="predict", width=None):

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from skdp._checks import LARGEST_BOUND
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
 from skdp._rows.columns import find_gaps
-from skdp._sklearn import quietly, refuse_foreign
+from skdp._sklearn import quietly, refuse_rows
 from skdp.exceptions import warn_user
 from skdp.preprocessing import DPSimpleImputer
 
@@ -274,7 +274,6 @@ def as_floats(X, *, numbers_alone=False):
 
     With `numbers_alone` every column becomes floats, or is refused.
     """
-    refuse_foreign(X, "X")
     if hasattr(X, "to_pandas"):
         # polars and pyarrow.
         X = quietly(X.to_pandas)
@@ -391,6 +390,7 @@ class PipelineOfFloats(Pipeline):
     """
 
     def _as_read(self, X):
+        refuse_rows(X)
         if _reads_table(self):
             return X
         return as_floats(X, numbers_alone=_begin_with_function(self.steps))

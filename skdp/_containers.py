@@ -1,0 +1,201 @@
+"""What rows can't be read from, told by types alone, with what to give instead.
+
+Messages name columns and types, which are public, and no value. Libraries are known by the names of
+their types, because they needn't be installed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from decimal import Decimal
+from functools import partial
+from io import IOBase
+from numbers import Real
+from os import PathLike
+
+import numpy as np
+
+_LOADED = ": give the table that it stands for, X.{}."
+_ONE_COLUMN = ", a single column: give {}."
+# By the library and the name of a type, or of one that it inherits from.
+_REMEDIES = {
+    ("polars", "LazyFrame"): _LOADED.format("collect()"),
+    ("pyarrow", "RecordBatch"): ": give pyarrow.Table.from_batches([X]).",
+    ("pyarrow", "RecordBatchReader"): _LOADED.format("read_all()"),
+    ("pyarrow", "Dataset"): _LOADED.format("to_table()"),
+    ("pyspark", "DataFrame"): _LOADED.format("toPandas()"),
+    ("duckdb", "DuckDBPyRelation"): _LOADED.format("df()"),
+    ("_duckdb", "DuckDBPyRelation"): _LOADED.format("df()"),
+    ("numpy", "matrix"): ": give numpy.asarray(X).",
+    ("numpy", "MaskedArray"): ", whose mask isn't read: give X.filled(numpy.nan).",
+    ("pandas", "DataFrameGroupBy"): ": give the data frame itself, and ids of groups as groups=.",
+    ("pandas", "Series"): _ONE_COLUMN.format("X.to_frame()"),
+    ("polars", "Series"): _ONE_COLUMN.format("X.to_frame()"),
+    ("pyarrow", "Array"): _ONE_COLUMN.format('pyarrow.table({"name": X})'),
+    ("pyarrow", "ChunkedArray"): _ONE_COLUMN.format('pyarrow.table({"name": X})'),
+}
+_RECORDS = "X is an array of records: give their fields as columns, pandas.DataFrame(X)."
+_TABLE_OF = "X is a {}: give a data frame, such as pandas.DataFrame(X)."
+_FILE = "X is a {}: read the file first, such as by pandas.read_csv, and give the data frame."
+_ONCE = "X is an iterator ({}), which can be read only once: give list(X)."
+_UNORDERED = "X is a {}, which has no order: give a list of rows."
+_NO_ROWS = (
+    "Expected 2D array, got scalar array instead: X is of type {}, and must be an array, a data "
+    "frame or a list of rows."
+)
+_TWICE = "two columns of X have the same name {!r}: give each column a name of its own."
+
+_FIELDS = "give each of their fields a column."
+_BYTES = "decode them, such as by .str.decode('utf-8'), where they are text."
+_COMPLEX = "give their real and their imaginary part a column each."
+_CLOCK = "give them as numbers, such as hours since midnight."
+_INTERVALS = (
+    "give the number itself, which is then binned privately, or cut it at public edges and name "
+    "the bins: pandas.cut(x, bins=[...], labels=[...]). Edges that were read from the data are not "
+    "private."
+)
+_DATES = (
+    "give days as a number, such as (X[name] - pandas.Timestamp('2000-01-01')).dt.days, or take "
+    "what reads dates: models of skdp.additive, or DPTableVectorizer."
+)
+# It begins as Python's own error does, which scikit-learn's checks look for.
+_NO_ENTRY = "float() argument must be a string or a real number, not {!r} ({}): {}"
+_OTHER = "only text, numbers, booleans, dates and gaps can be read."
+
+# By how types of columns begin, whatever the library: what such columns hold, and what to do.
+_UNREADABLE = (
+    (r"interval", "intervals", _INTERVALS),
+    (r"binary|large_binary|fixed_size_binary|\|s\d|bytes", "bytes", _BYTES),
+    (r"complex", "complex numbers", _COMPLEX),
+    (r"time(32|64)?(\[|$)", "times of day", _CLOCK),
+    (r"(fixed_size_|large_)?list|array|struct|map<|\w+_union|\|v\d", "nested entries", _FIELDS),
+)
+# Those that are no numbers to who reads numbers alone.
+_TEMPORAL = ((r"date|timestamp|period|duration|timedelta", "dates or times", _DATES),)
+# By the names of types of Python, for columns of objects.
+_UNREADABLE_ENTRIES = {
+    "Interval": _INTERVALS,
+    "complex": _COMPLEX,
+    "complex64": _COMPLEX,
+    "complex128": _COMPLEX,
+    "time": _CLOCK,
+    **dict.fromkeys(("bytes", "bytes_", "bytearray", "memoryview"), _BYTES),
+    **dict.fromkeys(("list", "tuple", "dict", "set", "frozenset", "ndarray", "Series"), _FIELDS),
+    **dict.fromkeys(("date", "datetime", "Timestamp", "datetime64", "Period"), _DATES),
+    **dict.fromkeys(("timedelta", "Timedelta", "timedelta64"), _DATES),
+}
+_TEMPORAL_ENTRIES = frozenset(name for name, text in _UNREADABLE_ENTRIES.items() if text is _DATES)
+_GAPS = frozenset(("NoneType", "NAType", "NaTType"))
+_NUMBERS_AND_TEXT = (str, Real, np.bool_, Decimal)
+
+
+def refuse_container(X):
+    """Refuse what no rows are read from, whoever reads them."""
+    name = type(X).__name__
+    bases = ((base.__module__.partition(".")[0], base.__name__) for base in type(X).__mro__)
+    known = next((base for base in bases if base in _REMEDIES), None)
+    if known is not None:
+        text = f"X is a {name} of {known[0].lstrip('_')}{_REMEDIES[known]}"
+        raise TypeError(text) if known[1] != "Series" else ValueError(text)
+    if getattr(getattr(X, "dtype", None), "names", None) is not None:
+        raise TypeError(_RECORDS)
+    # Of SciPy's sparse arrays one kind is a dict.
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+        raise TypeError(_TABLE_OF.format(name))
+    if isinstance(X, list | tuple) and any(isinstance(row, Mapping) for row in X):
+        raise TypeError(_TABLE_OF.format(f"{name} of dicts"))
+    if isinstance(X, str | bytes | PathLike | IOBase):
+        raise TypeError(_FILE.format(name))
+    if isinstance(X, Iterator):
+        raise TypeError(_ONCE.format(name))
+    if isinstance(X, Set):
+        raise TypeError(_UNORDERED.format(name))
+    is_table = any(map(partial(hasattr, X), ("__len__", "__array__", "shape", "to_pandas")))
+    if isinstance(X, type) or not is_table or getattr(X, "shape", None) == ():
+        raise ValueError(_NO_ROWS.format(name))
+
+
+def refuse_equal_names(X):
+    """Refuse a table in which a name doesn't tell which column is meant."""
+    names = getattr(X, "column_names", getattr(X, "columns", ()))
+    counts = Counter(names) if isinstance(names, Iterable) else {}
+    for name, count in counts.items():
+        if count > 1:
+            raise ValueError(_TWICE.format(name))
+
+
+def refuse_columns(X, *, numbers_alone=False):
+    """Refuse columns of types that nobody reads, or that aren't numbers where these alone are."""
+    patterns = _UNREADABLE + (_TEMPORAL if numbers_alone else ())
+    for name, dtype in _typed_columns(X):
+        text = _text_of(dtype)
+        for pattern, content, remedy in patterns:
+            if re.match(pattern, text.lower()):
+                what = f"{_whole_or_column(name)} holds {content} ({text}): {remedy}"
+                if content == "complex numbers":
+                    # scikit-learn's kind of error, and how it begins.
+                    raise ValueError(f"Complex data not supported: {what}")
+                raise TypeError(what)
+
+
+def refuse_entries(X, *, numbers_alone=False):
+    """Refuse what objects of Python, and entries of a list, are by themselves, by their types."""
+    for name, entries in _columns_of_objects(X):
+        for kind in set(map(type, entries)):
+            _refuse_entry(name, kind, numbers_alone)
+
+
+def _typed_columns(X):
+    """Yield names and types of columns; of an array, which has one type, no name."""
+    if isinstance(X, np.ndarray):
+        yield None, X.dtype
+        return
+    if not isinstance(getattr(X, "dtypes", None), Iterable):
+        # Of Arrow's tables the columns hold entries.
+        names = getattr(X, "column_names", ())
+        dtypes = getattr(getattr(X, "schema", None), "types", ())
+    else:
+        names, dtypes = X.columns, X.dtypes
+    yield from zip(names, dtypes, strict=False)
+
+
+def _whole_or_column(name):
+    return "X" if name is None else f"column {name!r} of X"
+
+
+def _text_of(dtype):
+    """Return how a type of a column is written, of categories that of what they are."""
+    of_categories = getattr(getattr(dtype, "categories", None), "dtype", None)
+    if of_categories is not None:
+        return str(of_categories)
+    dtype = getattr(dtype, "pyarrow_dtype", dtype)
+    text = str(dtype)
+    return str(dtype.value_type) if text.startswith("dictionary<") else text
+
+
+def _columns_of_objects(X):
+    """Yield names and entries of columns that hold objects of Python."""
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind == "O" and X.ndim == 2:
+            yield from ((f"x{place}", column) for place, column in enumerate(X.T))
+    elif isinstance(X, list | tuple):
+        if all(isinstance(row, list | tuple) for row in X):
+            columns = zip(*X, strict=False)
+            yield from ((f"x{place}", column) for place, column in enumerate(columns))
+    else:
+        for name, dtype in _typed_columns(X):
+            categories = getattr(dtype, "categories", None)
+            if str(getattr(categories, "dtype", dtype)).lower() == "object":
+                yield name, X[name] if categories is None else categories
+
+
+def _refuse_entry(column, kind, numbers_alone):
+    name = kind.__name__
+    if issubclass(kind, _NUMBERS_AND_TEXT) or name in _GAPS:
+        return
+    if not numbers_alone and name in _TEMPORAL_ENTRIES:
+        return
+    if numbers_alone and hasattr(kind, "__float__") and name not in _UNREADABLE_ENTRIES:
+        return
+    remedy = _UNREADABLE_ENTRIES.get(name, _OTHER)
+    raise TypeError(_NO_ENTRY.format(name, _whole_or_column(column), remedy))
