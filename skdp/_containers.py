@@ -59,7 +59,8 @@ _DATES = (
     "what reads dates: models of skdp.additive, or DPTableVectorizer."
 )
 # It begins as Python's own error does, which scikit-learn's checks look for.
-_NO_ENTRY = "float() argument must be a string or a real number, not {!r} ({}): {}"
+_NO_NUMBER = "float() argument must be a string or a real number, not {!r} (column {!r}): {}"
+_NO_ENTRY = "column {!r} holds entries of type {}: {}"
 _OTHER = "only text, numbers, booleans, dates and gaps can be read."
 
 # By how types of columns begin, whatever the library: what such columns hold, and what to do.
@@ -131,7 +132,7 @@ def refuse_columns(X, *, numbers_alone=False):
         text = _text_of(dtype)
         for pattern, content, remedy in patterns:
             if re.match(pattern, text.lower()):
-                what = f"{_whole_or_column(name)} holds {content} ({text}): {remedy}"
+                what = f"{_whole_or_column(name)} of type {dtype} holds {content}: {remedy}"
                 if content == "complex numbers":
                     # scikit-learn's kind of error, and how it begins.
                     raise ValueError(f"Complex data not supported: {what}")
@@ -141,7 +142,7 @@ def refuse_columns(X, *, numbers_alone=False):
 def refuse_entries(X, *, numbers_alone=False):
     """Refuse what objects of Python, and entries of a list, are by themselves, by their types."""
     for name, entries in _columns_of_objects(X):
-        for kind in set(map(type, entries)):
+        for kind in dict.fromkeys(map(type, entries)):
             _refuse_entry(name, kind, numbers_alone)
 
 
@@ -160,7 +161,7 @@ def _typed_columns(X):
 
 
 def _whole_or_column(name):
-    return "X" if name is None else f"column {name!r} of X"
+    return "X" if name is None else f"column {name!r}"
 
 
 def _text_of(dtype):
@@ -197,5 +198,12 @@ def _refuse_entry(column, kind, numbers_alone):
         return
     if numbers_alone and hasattr(kind, "__float__") and name not in _UNREADABLE_ENTRIES:
         return
-    remedy = _UNREADABLE_ENTRIES.get(name, _OTHER)
-    raise TypeError(_NO_ENTRY.format(name, _whole_or_column(column), remedy))
+    remedy = remedy_for(name)
+    if numbers_alone:
+        raise TypeError(_NO_NUMBER.format(name, column, remedy))
+    raise TypeError(_NO_ENTRY.format(column, name, remedy))
+
+
+def remedy_for(name):
+    """Return what to do about entries of a type of this name, which can't be read."""
+    return _UNREADABLE_ENTRIES.get(name, _OTHER)

@@ -40,7 +40,8 @@ _TELL_NO_VALUE = re.compile(
     r"|[Xy] is a Dask collection|feature_bounds can be read in two ways for two features: "
     r"|[Xy] is an array of \w+, and array_api_dispatch"
     # Those of `skdp._containers`.
-    r"|(Complex data not supported: )?(column .+ of )?X holds |X is an? \w+"
+    r"|(Complex data not supported: )?(X|column .+) of type .+ holds |X is an? \w+"
+    r"|column .+ holds entries of type \w+: "
     r"|Expected 2D array, got scalar array instead: X is of type "
     r"|two columns of X have the same name"
 )
@@ -217,10 +218,7 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     """
     # scikit-learn's word for no X at all.
     if not (isinstance(X, str) and X == "no_validation"):
-        refuse_rows(X)
-        refuse_equal_names(X)
-        if not kwargs.get("skip_check_array", False):
-            _refuse_types(X, **kwargs)
+        _refuse_unreadable(X, **kwargs)
     refuse_foreign(y, "y")
     y = quietly(read_list, y)
     if get_tags(estimator).input_tags.sparse and not isinstance(X, str):
@@ -229,8 +227,12 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     return (_in_order(found[0]), *found[1:]) if isinstance(found, tuple) else _in_order(found)
 
 
-def _refuse_types(X, dtype="numeric", reset=True, **_checks):
-    """Refuse types that no reader has, or that a reader of numbers hasn't."""
+def _refuse_unreadable(X, dtype="numeric", reset=True, skip_check_array=False, **_checks):
+    """Refuse what no rows are read from, and types that a reader hasn't."""
+    refuse_rows(X)
+    refuse_equal_names(X)
+    if skip_check_array:
+        return
     numbers_alone = dtype not in (None, object)
     refuse_columns(X, numbers_alone=numbers_alone)
     # To what encodes words any other entry is an unknown one, once it is fitted.
@@ -242,6 +244,7 @@ def validate_table(estimator, X, *y, reset=True, **checks):
     """Check a raw table, of which `validate_data` would make one array, and y if there is one."""
     refuse_rows(X)
     if not hasattr(X, "columns"):
+        refuse_columns(X)
         # Rows that are none would be quoted where they are used.
         checked = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
         quietly(validation.check_array, X, **checked)
@@ -322,9 +325,7 @@ def validate_arrays(function, X, *y, **checks):
 
     They are checked as `validate_data` does it, for a function of the given name.
     """
-    refuse_rows(X)
-    refuse_equal_names(X)
-    _refuse_types(X)
+    _refuse_unreadable(X)
     for one in y:
         refuse_foreign(one, "y")
     names = quietly(validation._get_feature_names, X)

@@ -10,6 +10,7 @@ from numbers import Real
 
 import numpy as np
 
+from skdp._containers import remedy_for
 from skdp._rows.columns import is_gap, number_in_words
 
 # What an entry of a column without a type is: the first of these that it can be. A code is a text
@@ -45,7 +46,7 @@ _NUMBERS = (Real, np.bool_, Decimal)
 _SPANS = (datetime.timedelta, np.timedelta64)
 _DATES = (datetime.date, np.datetime64)
 _PERIOD = "Period"
-_UNREADABLE = "holds entries of type {}: text, numbers, booleans, dates and gaps can be read."
+_UNREADABLE = "holds entries of type {}: {}"
 
 
 class UnreadableEntryError(TypeError):
@@ -212,4 +213,5 @@ def day_in_words(day):
 
 def _check_type(entry):
     if not isinstance(entry, (*_NUMBERS, *_SPANS, *_DATES)) and type(entry).__name__ != _PERIOD:
-        raise UnreadableEntryError(_UNREADABLE.format(type(entry).__name__))
+        name = type(entry).__name__
+        raise UnreadableEntryError(_UNREADABLE.format(name, remedy_for(name)))

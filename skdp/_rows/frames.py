@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from skdp._bounds import present_records
+from skdp._containers import refuse_columns, refuse_entries, refuse_equal_names
 from skdp._rows.columns import sort_categories
 from skdp._rows.entries import CLASSES, UnreadableEntryError
 from skdp._rows.kinds import (
@@ -20,10 +21,9 @@ from skdp._rows.kinds import (
     reader_of,
 )
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries
-from skdp._sklearn import quietly, validate_data
+from skdp._sklearn import quietly, refuse_rows, validate_data
 
 _EMPTY = "X must have at least one row and one column, and has the shape {}."
-_TWICE = "two columns of X have the same name: give each its own."
 _DECLARED = "{} must hold names or places of columns, each once and in one of the two lists."
 _MALFORMED = "column {!r} {}"
 
@@ -200,7 +200,7 @@ def read_frame(estimator, X, *, reset):
     n_features = estimator.n_features_in_
     names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
     names = tuple(map(str, names))
-    sources = [opened(place, name) for place, name in enumerate(names)]
+    sources = [opened(place) for place in range(n_features)]
     typed = [source.kind for source in sources]
     if reset:
         declared = _declared(estimator, names, typed)
@@ -219,23 +219,26 @@ def _n_rows(columns):
 
 
 def _open(estimator, X, reset):
-    """Return a function that gives a column by its place and name."""
+    """Return a function that gives a column by its place."""
     if not hasattr(X, "__array__") or hasattr(X, "columns"):
-        # The columns of Arrow's tables are no index.
-        names = getattr(X, "column_names", ())
-        if not getattr(getattr(X, "columns", None), "is_unique", len(set(names)) == len(names)):
-            raise ValueError(_TWICE)
+        refuse_rows(X)
+        refuse_equal_names(X)
         frame = quietly(nw.from_native, _dense(X), eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             # scikit-learn would make one array of all columns.
             validate_data(estimator, X, reset=reset, skip_check_array=True)
+            refuse_columns(X)
+            refuse_entries(X)
             if 0 in frame.shape:
                 raise ValueError(_EMPTY.format(frame.shape))
-            return lambda place, name: ColumnOfFrame(frame[:, place], name)
+            return lambda place: ColumnOfFrame(frame[:, place])
     # A list has no types.
     dtype = None if hasattr(X, "dtype") else object
     array = validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False)
-    return lambda place, name: ColumnOfArray(array[:, place], name)
+    if not reset:
+        # To encoders, which read arrays, too, such entries are unknown categories.
+        refuse_entries(array)
+    return lambda place: ColumnOfArray(array[:, place])
 
 
 def _dense(X):

@@ -18,16 +18,6 @@ _FIRST_MOMENT, _LAST_MOMENT = map(np.datetime64, (datetime.datetime.min, datetim
 _NUMBERS = {float, int, type(None), np.float64, np.float32, np.int64, np.int32}
 # Types of which equal entries are read alike.
 _ALIKE = _NUMBERS | {str, bool, np.str_, np.bool_, datetime.date}
-# What a column that can't be read is told, by its type.
-_NESTED = "holds lists or records: give each of their fields a column"
-_TIMES = "holds times of day: give them as numbers, such as hours since midnight"
-_BYTES = "holds bytes: decode them to text"
-_COMPLEX = "holds complex numbers: give their real and imaginary parts, or sizes, as columns"
-_INTERVALS = (
-    "holds intervals, whose ends were read from records: give the numbers themselves, or texts for "
-    "ranges that are public, such as pandas.cut(..., bins=[...], labels=[...])"
-)
-_UNREADABLE = "column {!r} of type {} {}."
 
 
 class Entries(NamedTuple):
@@ -116,26 +106,14 @@ def _as_floats(entries):
 class ColumnOfFrame:
     """A column of a data frame."""
 
-    def __init__(self, series, name):
-        self._series, self._name = series, name
+    def __init__(self, series):
+        self._series = series
         self._native = series.to_native()
         self._dtype = series.dtype
 
     @property
     def kind(self):
-        """The kind that the type says.
-
-        Raises
-        ------
-        TypeError
-            If such a type can't be read.
-        """
-        if reason := self._why_unreadable():
-            dtype = getattr(self._native, "dtype", getattr(self._native, "type", self._dtype))
-            raise TypeError(_UNREADABLE.format(self._name, dtype, reason))
-        return self._kind()
-
-    def _kind(self):
+        """The kind that the type says, of those that are read."""
         dtype = self._dtype
         if dtype == nw.Boolean:
             return BOOLEAN
@@ -145,7 +123,7 @@ class ColumnOfFrame:
             return DATE
         if dtype in (nw.Categorical, nw.Enum):
             categories = self._categories()
-            return WORD if categories is None else declared_word(categories._kind())
+            return WORD if categories is None else declared_word(categories.kind)
         return UNTYPED
 
     def _categories(self):
@@ -160,26 +138,11 @@ class ColumnOfFrame:
             none_of_them = pa.chunked_array([], type=self._arrow_type().value_type)
         else:
             return None
-        return ColumnOfFrame(nw.from_native(none_of_them, series_only=True), self._name)
+        return ColumnOfFrame(nw.from_native(none_of_them, series_only=True))
 
     def _arrow_type(self):
         dtype = getattr(self._native, "dtype", None)
         return getattr(self._native, "type", getattr(dtype, "pyarrow_dtype", None))
-
-    def _why_unreadable(self):
-        dtype = self._dtype
-        if dtype.is_nested():
-            return _NESTED
-        if dtype == nw.Time:
-            return _TIMES
-        if dtype == nw.Binary:
-            return _BYTES
-        if self._is_of_pandas("IntervalDtype"):
-            return _INTERVALS
-        if getattr(getattr(self._native, "dtype", None), "kind", "") == "c":
-            return _COMPLEX
-        categories = self._categories()
-        return None if categories is None else categories._why_unreadable()
 
     def _is_of_pandas(self, name):
         return type(getattr(self._native, "dtype", None)).__name__ == name
@@ -220,7 +183,7 @@ class ColumnOfFrame:
         if self._is_of_pandas("CategoricalDtype"):
             codes = self._native.cat.codes.to_numpy().astype(np.int64)
             return Entries.of_used(self._native.cat.categories.tolist(), codes)
-        kind = self._kind()
+        kind = self.kind
         if (floats := self._floats(kind)) is not None:
             return _ENTRIES_OF[kind](floats)
         if self._is_in_arrow():
@@ -266,17 +229,13 @@ _ENTRIES_OF = {
 class ColumnOfArray:
     """A column of an array, which has one type for all, or of a list, which has none."""
 
-    def __init__(self, column, name):
-        self._column, self._name = column, name
+    def __init__(self, column):
+        self._column = column
 
     @property
     def kind(self):
         """The kind that the type says; see `ColumnOfFrame.kind`."""
-        letter = self._column.dtype.kind
-        if letter in _UNREADABLE_LETTERS:
-            reason = _UNREADABLE_LETTERS[letter]
-            raise TypeError(_UNREADABLE.format(self._name, self._column.dtype, reason))
-        return _KIND_OF_LETTER.get(letter, UNTYPED)
+        return _KIND_OF_LETTER.get(self._column.dtype.kind, UNTYPED)
 
     def floats(self, kind):
         """Return numbers or days as floats; see `ColumnOfFrame.floats`."""
@@ -301,7 +260,6 @@ class ColumnOfArray:
 
 
 _KIND_OF_LETTER = {"M": DATE, "b": BOOLEAN} | dict.fromkeys("iufm", NUMERIC)
-_UNREADABLE_LETTERS = {"S": _BYTES, "V": _NESTED, "c": _COMPLEX}
 
 
 def days_of_dates(dates):

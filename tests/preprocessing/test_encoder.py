@@ -14,7 +14,7 @@ from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
 
 INF = float("inf")
 # Of types among numbers and words, and of an entry that is neither.
-REFUSED = r"numbers alone or strings alone|not '\w+' \(column 'x0' of X\)"
+REFUSED = r"numbers alone or strings alone|column 'x0' holds entries of type \w+: "
 
 
 @pytest.fixture

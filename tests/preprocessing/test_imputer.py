@@ -19,7 +19,7 @@ from skdp.preprocessing._imputer import default_fills
 STRATEGIES = ("mean", "median", "most_frequent", "constant")
 INF = float("inf")
 # Of types among numbers and words, and of an entry that is neither.
-REFUSED = r"numbers alone or strings alone|not '\w+' \(column 'x0' of X\)"
+REFUSED = r"numbers alone or strings alone|column 'x0' holds entries of type \w+: "
 
 
 @pytest.fixture
