@@ -116,8 +116,8 @@ def read_kind(X):
     if not hasattr(X, "columns"):
         # A list has no types.
         array = np.array(X, dtype=None if hasattr(X, "dtype") else object)
-        return ColumnOfArray(array[:, 0], "x").kind
-    return ColumnOfFrame(narwhals.from_native(_dense(X), eager_only=True)[:, 0], "x").kind
+        return ColumnOfArray(array[:, 0]).kind
+    return ColumnOfFrame(narwhals.from_native(_dense(X), eager_only=True)[:, 0]).kind
 
 
 FINE = [-1, 1, 1500, -1500, -999, -1001, 0]
