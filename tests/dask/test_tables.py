@@ -479,6 +479,19 @@ def test_tables_of_other_words_are_other_tables(table):
     assert len(seen) == 5
 
 
+def test_entries_without_a_type_are_in_the_digest_by_all_that_they_may_be_read_as():
+    """A text and a boolean of the same word are one entry; a number and a text of two classes."""
+    reads = DPTableVectorizer().fit(pd.DataFrame({"x": ["a", "b"] * 50}))
+    reads._kinds = ("untyped",)
+    seen = set()
+    for entries in (["1", "a"], [1.0, "a"], [True, "a"], ["True", "a"], ["007", "a"], ["?", "a"]):
+        X = pd.DataFrame({"x": pd.Series(entries, dtype=object)})
+        how = TableReader(reads), PartitionSpec(2, 1, ["x"], None, None), KeyedDigest(b"sixteen..")
+        seen.add(own_part(*how, X, np.zeros(2))[1].digest)
+    # "1" and 1.0, and True and its text, are the same in all readings.
+    assert len(seen) == 4
+
+
 def test_words_that_change_are_noticed(table, monkeypatch):
     put(monkeypatch, "nowhere")
     names = {"now": "cook"}
