@@ -28,7 +28,7 @@ TABLES = {
     "adult": ("income", ">50K", ["split"]),
     "bank_marketing": ("y", "yes", ["duration"]),
     "electricity": ("class", "UP", []),
-    "hillstrom_email": ("visit", 1, ["conversion", "spend"]),
+    "hillstrom_visit": ("visit", 1, ["conversion", "spend"]),
 }
 WAYS = "typed", "objects", "text"
 NOTE = "Nothing is told of the columns; classes are public. AUC of rows held out, means over fits."
