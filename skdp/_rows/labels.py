@@ -21,12 +21,19 @@ def texts_apart(numbers, holds_dates=False):
     ways = [map(_in_short, numbers)]
     ways += [map(f"{{:.{n}g}}".format, numbers) for n in range(5, _MOST_DIGITS + 1)]
     if holds_dates and all(abs(number) < _MOST_DAYS for number in numbers):
-        moments = np.rint(np.multiply(numbers, _MICROSECONDS_OF_DAY)).astype("datetime64[us]")
-        ways = [_dates(moments, unit) for unit in _UNITS] + ways[-1:]
+        ways = [_dates(as_moments(numbers), unit) for unit in _UNITS] + ways[-1:]
     for texts in map(list, ways):
         if len(set(texts)) >= n_different:
             break
     return texts
+
+
+def as_moments(days):
+    """Return days since 1970 as datetime64, NaT where they aren't finite or too far from then."""
+    days = np.asarray(days, dtype=np.float64)
+    steps = np.where(np.abs(days) < _MOST_DAYS, days, 0.0) * _MICROSECONDS_OF_DAY
+    moments = np.rint(steps).astype(np.int64).astype("datetime64[us]")
+    return np.where(np.abs(days) < _MOST_DAYS, moments, np.datetime64("NaT", "us"))
 
 
 def _in_short(number):

@@ -49,6 +49,8 @@ class ShapeTerm:
         over the knots or words: how far apart values are, and not how many records have them.
     is_noise : bool
         Whether values are no larger than noise alone would make them.
+    holds_dates : bool, or tuple of those of a pair
+        Whether knots are days since 1970, which labels print as dates.
     """
 
     name: str
@@ -63,6 +65,7 @@ class ShapeTerm:
     weights: np.ndarray
     importance: float
     is_noise: bool
+    holds_dates: object = False
 
     def __repr__(self):
         noise = ", is noise" if self.is_noise else ""
@@ -153,11 +156,12 @@ class Shape:
             weights=weights if self.known_shares else np.full(len(weights), np.nan),
             importance=float(self.shares @ at_points.mean(axis=1)),
             is_noise=bool(found <= most),
+            holds_dates=_of_parts(parts, "holds_dates", default=False),
         )
 
 
-def _of_parts(parts, name):
-    found = tuple(getattr(part, name, None) for part in parts)
+def _of_parts(parts, name, default=None):
+    found = tuple(getattr(part, name, default) for part in parts)
     return found[0] if len(found) == 1 else found
 
 
@@ -192,7 +196,8 @@ def bent(term):
         return term
     knots = np.unique(np.append(term.knots, term.spike))
     fields = {
-        name: getattr(term, name) for name in ("name", "feature", "has_gap", "points", "counts")
+        name: getattr(term, name)
+        for name in ("name", "feature", "has_gap", "points", "counts", "holds_dates")
     }
     return HatsTerm(knots=knots, **fields)
 

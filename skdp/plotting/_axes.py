@@ -70,6 +70,15 @@ def open_grid(ax, display, n_axes):
     return [figure.add_subplot(place) for place in places], figure
 
 
+def show_dates(axis):
+    """Print few of the days since 1970 of an axis, as dates."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(minticks=2, maxticks=4)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))
+
+
 def shortened(texts):
     """Return texts as labels, cut off where they are long, but not where different ones differ."""
     longest, n_different = _LONGEST_TEXT, len(set(texts))

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._docs import shared_docs
-from skdp.plotting._axes import open_grid, plain, shortened
+from skdp.plotting._axes import open_grid, plain, shortened, show_dates
 
 _BAND = "2 standard deviations of the noise added for privacy (without sampling error)"
 # Room below curves for the histogram, over its height.
@@ -162,9 +162,12 @@ def _draw_curve(ax, term, outputs):
     for place, text, value in zip(others, texts, values[n_knots:].max(axis=1), strict=True):
         style = {"textcoords": "offset points", "fontsize": "x-small", "ha": "right"}
         ax.annotate(text, (place, value), (2, 5), **style)
-    # Long numbers would run into each other.
-    ax.locator_params("x", nbins=4)
-    ax.ticklabel_format(axis="x", scilimits=(-4, 7))
+    if term.holds_dates:
+        show_dates(ax.xaxis)
+    else:
+        # Long numbers would run into each other.
+        ax.locator_params("x", nbins=4)
+        ax.ticklabel_format(axis="x", scilimits=(-4, 7))
     if n_knots == 1:
         ax.set_xticks(x)
     _draw_shares(ax, np.append(x, others), term.weights, 0.5 * step)

@@ -79,7 +79,7 @@ class NumberColumn:
 
     `shown` are the counts that stand out of the noise, `low` and `high` the range of the numbers
     that they show, and `moments` sums of t and ``1 - t**2`` with their noise, t being the place in
-    the range.
+    the range. Numbers may be days since 1970, which are given as dates.
     """
 
     holds_words: ClassVar = False
@@ -91,15 +91,16 @@ class NumberColumn:
     low: float
     high: float
     moments: tuple = ()
+    holds_dates: bool = False
 
     @classmethod
-    def of(cls, name, histogram, n_records):
+    def of(cls, name, histogram, n_records, holds_dates=False):
         """Take a column's released counts, whose last is of gaps."""
         shown, noise = histogram.shown, histogram.noise
         shown[-1] = 0.0
         shown, low, high = _find_range(histogram.ends, shown, noise)
         counts = Counts.of(histogram.counts, n_records, noise)
-        return cls(name, histogram.ends, counts, shown, low, high)
+        return cls(name, histogram.ends, counts, shown, low, high, holds_dates=holds_dates)
 
     def __setstate__(self, state):
         # In files of skdp 0.3.0 the range is that of all bins.
@@ -250,11 +251,12 @@ class RangesAxis:
     name: str
     feature: int
     cuts: np.ndarray
+    holds_dates: bool = False
 
     @property
     def words(self):
         """Names of the ranges."""
-        texts = texts_apart(self.cuts)
+        texts = texts_apart(self.cuts, self.holds_dates)
         between = [f"({a}, {b}]" for a, b in pairwise(texts)]
         return [f"<= {texts[0]}", *between, f"> {texts[-1]}", MISSING]
 
@@ -272,6 +274,7 @@ class WordColumn:
     """
 
     holds_words: ClassVar = True
+    holds_dates: ClassVar = False
 
     name: str
     words: list

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from skdp._rows.labels import as_moments, texts_apart
 from skdp.accountant import PrivacyReport
-from skdp.plotting._axes import open_grid, plain, shortened
+from skdp.plotting._axes import open_grid, plain, shortened, show_dates
 
 _ENDS = ("value", "low", "high")
 _HTML_NOTE = (
@@ -15,6 +16,8 @@ _HTML_NOTE = (
 )
 # Words of a column that are drawn.
 _MOST_WORDS = 10
+# Statistics that are no dates where a column holds such.
+_NO_DATES = ("count", "gaps", "std")
 
 
 @dataclass(eq=False, repr=False)
@@ -71,7 +74,8 @@ class PrivateDescription:
             count), quantiles, top (the word that seems the most frequent) and freq (its count),
             where they apply. A mean, std or quantile that the noise hides is NaN, and its interval
             says what is known of it: a std that is given is within a factor of 2 of that of the
-            numbers in their range, but for a chance of one in a million.
+            numbers in their range, but for a chance of one in a million. Of dates mean, quantiles
+            and ends of the range are timestamps, NaT where nothing is known, and std is in days.
 
         Raises
         ------
@@ -87,7 +91,7 @@ class PrivateDescription:
         parts = _ENDS if intervals else _ENDS[:1]
         found = [
             {(name, end): x for name, of in row.items() for end, x in zip(parts, of, strict=False)}
-            for row in self._statistics()
+            for row in map(_with_timestamps, self.columns, self._statistics())
         ]
         frame = pd.DataFrame(found, index=[column.name for column in self.columns])
         frame.columns = pd.MultiIndex.from_tuples(frame.columns)
@@ -136,6 +140,8 @@ class PrivateDescription:
         frames = {}
         for column in self.columns:
             places, *counts = column.histogram(self._z())
+            if column.holds_dates and np.isfinite(places).all():
+                places = pd.DatetimeIndex(as_moments(places))
             index = places if isinstance(places, list) else pd.IntervalIndex.from_breaks(places)
             counts = dict(zip(("count", "low", "high"), counts, strict=True))
             frames[column.name] = pd.DataFrame(counts, index=index).rename_axis(column.name)
@@ -183,7 +189,7 @@ class PrivateDescription:
         for one, column in zip(axes, self.columns, strict=True):
             places, *counts = column.histogram(self._z())
             draw = _draw_words if isinstance(places, list) else _draw_bars
-            draw(one, places, *counts)
+            draw(one, column.holds_dates, places, *counts)
             one.set_title(plain(column.name), fontsize="medium")
         if ax is None:
             told = f"Records, with {100 * self.level:g} % intervals for the noise"
@@ -208,21 +214,45 @@ class PrivateDescription:
     def _repr_html_(self):
         import pandas as pd
 
-        rows = [{name: _in_cell(*of) for name, of in row.items()} for row in self._statistics()]
+        rows = [
+            {name: _in_cell(_is_date(column, name), *of) for name, of in row.items()}
+            for column, row in zip(self.columns, self._statistics(), strict=True)
+        ]
         frame = pd.DataFrame(rows, index=[column.name for column in self.columns]).fillna("")
         note = _HTML_NOTE.format(100 * self.level)
         return frame.to_html() + note + self.privacy_report_._repr_html_()
 
 
-def _in_cell(value, *ends):
+def _is_date(column, name):
+    """Return whether a statistic of a column is a date: a deviation is a number of days."""
+    return column.holds_dates and name not in _NO_DATES
+
+
+def _with_timestamps(column, row):
+    """Return statistics with their ends, and those that are dates as what pandas has for these."""
+    from pandas import Timestamp
+
+    return {
+        name: tuple(map(Timestamp, as_moments(of))) if _is_date(column, name) else of
+        for name, of in row.items()
+    }
+
+
+def _in_cell(is_date, value, *ends):
     """Return a value and its interval as the text of a cell."""
     if isinstance(value, str):
         return value
-    text = "unknown" if np.isnan(value) else f"{value:.6g}"
-    return f"{text} ({ends[0]:.6g} to {ends[1]:.6g})" if ends else text
+    numbers = [float(number) for number in (value, *ends)]
+    texts = [f"{number:.6g}" for number in numbers]
+    if is_date:
+        finite = [number for number in numbers if np.isfinite(number)]
+        dates = dict(zip(finite, texts_apart(finite, holds_dates=True), strict=True))
+        texts = [dates.get(number, f"{number:g}") for number in numbers]
+    text = "unknown" if np.isnan(value) else texts[0]
+    return f"{text} ({texts[1]} to {texts[2]})" if ends else text
 
 
-def _draw_bars(ax, bars, counts, low, high):
+def _draw_bars(ax, holds_dates, bars, counts, low, high):
     if np.isinf(bars).any():
         ax.set_axis_off()
         ax.text(0.5, 0.5, "no number stands out of the noise", ha="center", size="x-small")
@@ -230,12 +260,16 @@ def _draw_bars(ax, bars, counts, low, high):
     counts, low, high = np.stack([counts, low, high]) / np.diff(bars)
     ax.stairs(counts, bars, fill=True, alpha=0.5)
     ax.stairs(high, bars, baseline=low, fill=True, alpha=0.5, color="0.3")
-    ax.set_ylabel("per unit", size="x-small")
-    ax.locator_params("x", nbins=4)
-    ax.ticklabel_format(scilimits=(-4, 5))
+    ax.set_ylabel("per day" if holds_dates else "per unit", size="x-small")
+    if holds_dates:
+        show_dates(ax.xaxis)
+        ax.ticklabel_format(axis="y", scilimits=(-4, 5))
+    else:
+        ax.locator_params("x", nbins=4)
+        ax.ticklabel_format(scilimits=(-4, 5))
 
 
-def _draw_words(ax, words, counts, low, high):
+def _draw_words(ax, _, words, counts, low, high):
     """Draw the most frequent words, gaps and infrequent ones included."""
     most = np.sort(np.argsort(-counts, kind="stable")[:_MOST_WORDS])[::-1]
     margins = np.stack([counts - low, high - counts])[:, most]

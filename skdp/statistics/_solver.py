@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from skdp._rows.columns import as_array
+from skdp._rows.kinds import DATE
 from skdp.preprocessing._plan import CONTRIBUTION_STEP
 from skdp.preprocessing._solver import release_together, sum_moments
 from skdp.preprocessing.table._solver import find_bins, find_words
@@ -35,8 +36,9 @@ def release_description(frame, given, pairs, *, plan, noise):
     if given.numeric:
         histograms = find_bins(frame, given, plan, noise)
         for j, histogram in zip(given.numeric, histograms, strict=True):
-            columns[j] = NumberColumn.of(frame.names[j], histogram, plan.n_rows)
-            axes[j] = RangesAxis(frame.names[j], j, columns[j].cuts)
+            name, holds_dates = frame.names[j], given.kinds[j] == DATE
+            columns[j] = NumberColumn.of(name, histogram, plan.n_rows, holds_dates)
+            axes[j] = RangesAxis(name, j, columns[j].cuts, holds_dates)
     if given.words:
         found = find_words(frame, given, plan, noise, None)
         axes |= {j: _with_gap(term) for j, term in found.items()}

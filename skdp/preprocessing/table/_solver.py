@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from skdp._rows.columns import as_array, is_gap
+from skdp._rows.kinds import DATE
 from skdp.exceptions import warn_user
 from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table._bins import (
@@ -82,7 +83,13 @@ def learn_table(frame, given, *, plan, noise, n_there):
     for j, (knots, categories) in enumerate(zip(given.knots, given.categories, strict=True)):
         if knots is not None:
             shape = LineTerm if plan.basis == "linear" else HatsTerm
-            terms[j] = shape(name=given.names[j], feature=j, knots=knots, has_gap=True)
+            terms[j] = shape(
+                name=given.names[j],
+                feature=j,
+                knots=knots,
+                has_gap=True,
+                holds_dates=given.kinds[j] == DATE,
+            )
         if categories is not None:
             terms[j] = WordsTerm(
                 name=given.names[j],
@@ -118,7 +125,7 @@ def find_words(frame, given, plan, noise, n_there):
 
 def _learn_numbers(frame, given, plan, noise):
     return {
-        j: _make_term(given.names[j], j, histogram, given.bounds[j], plan)
+        j: _make_term(given, j, histogram, plan)
         for j, histogram in zip(given.numeric, find_bins(frame, given, plan, noise), strict=True)
     }
 
@@ -189,15 +196,17 @@ def _least_of_all(counts, std):
     return -float(ndtri(_SHOWN_BY_CHANCE / counts.size)) * std
 
 
-def _make_term(name, feature, histogram, bounds, plan):
-    """Return the term of a column of numbers."""
+def _make_term(given, place, histogram, plan):
+    """Return the term of the column of numbers in a place."""
+    bounds = given.bounds[place]
     ends, counts, noise = histogram.ends, histogram.counts, histogram.noise
     shown = histogram.shown
     shown[-1] = max(counts[-1], 0.0)
     is_kept = np.append(shown[:-1] > 0.0, True)
     fields = {
-        "name": name,
-        "feature": feature,
+        "name": given.names[place],
+        "feature": place,
+        "holds_dates": given.kinds[place] == DATE,
         "has_gap": bool(counts[-1] > _SHOWN_GAPS * noise),
         "points": middles(ends)[is_kept],
         "counts": shown[is_kept],
@@ -208,12 +217,12 @@ def _make_term(name, feature, histogram, bounds, plan):
         knots = np.array([0.0] if bounds is None else bounds)
         return _shape(0, knots)(knots=knots, **fields)
     n_knots = plan.knots_for(shown.sum())
-    place = _largest(shown)
-    others = shown.sum() - shown[place]
+    largest = _largest(shown)
+    others = shown.sum() - shown[largest]
     if others <= _REST * noise:
-        return HatsTerm(knots=numbers_in(ends, [place]), **fields)
-    if shown[place] >= _SPIKE * shown.sum() and _find_values(shown, max(n_knots, 2)) is None:
-        fields["spike"], shown[place] = float(ends[place // 2]), 0.0
+        return HatsTerm(knots=numbers_in(ends, [largest]), **fields)
+    if shown[largest] >= _SPIKE * shown.sum() and _find_values(shown, max(n_knots, 2)) is None:
+        fields["spike"], shown[largest] = float(ends[largest // 2]), 0.0
         n_knots = plan.knots_for(others)
     knots = _find_knots(ends, shown, n_knots)
     return _shape(n_knots, knots)(knots=knots, **fields)

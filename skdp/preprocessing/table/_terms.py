@@ -28,7 +28,8 @@ class _NumberTerm:
 
     The spike is a number that holds much of the column. Numbers beyond `bounds`, which are public,
     count as these. `points` are a number in each bin whose
-    count stood out of the noise, NaN for gaps, and `counts` how many records are in it.
+    count stood out of the noise, NaN for gaps, and `counts` how many records are in it. Numbers may
+    be days since 1970, which labels print as dates.
     """
 
     name: str
@@ -39,6 +40,7 @@ class _NumberTerm:
     points: np.ndarray | None = None
     counts: np.ndarray | None = None
     bounds: tuple | None = None
+    holds_dates: bool = False
 
     @property
     def features(self):
@@ -64,7 +66,7 @@ class _NumberTerm:
     def _texts(self):
         """Return the knots, and last a spike, as texts that differ."""
         spikes = [] if self.spike is None else [self.spike]
-        return texts_apart([*self.knots.tolist(), *spikes])
+        return texts_apart([*self.knots.tolist(), *spikes], self.holds_dates)
 
     def columns(self, frame, dtype=np.float64):
         """Return the columns of a frame's rows."""

@@ -1,5 +1,7 @@
 """Labels of what differs differ, and have no more digits than that takes."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -127,3 +129,106 @@ def test_names_of_encoded_categories_are_understood(table):
     names = DPOneHotEncoder(epsilon=INF).fit(X[["w"]]).get_feature_names_out()
     assert_differ(names, len(ODD_WORDS) + 1)
     assert {"w_nan", "w_(nan)", "w_infrequent", "w_((infrequent))"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("days", "texts"),
+    [
+        ([0, 19753], ["1970-01-01", "2024-01-31"]),
+        ([-0.5, 19753.5208333], ["1969-12-31", "2024-01-31"]),
+        ([19753, 19753 + 12.5 / 24], ["2024-01-31 00:00", "2024-01-31 12:30"]),
+        ([19753, 19753 + 1 / 86400], ["2024-01-31 00:00:00", "2024-01-31 00:00:01"]),
+        ([0.0, 1e-6], ["1970-01-01 00:00:00.000000", "1970-01-01 00:00:00.086400"]),
+        ([0.0, 1e9], ["0", "1e+09"]),
+        ([], []),
+    ],
+)
+def test_days_are_dates_with_a_time_where_that_tells_them_apart(days, texts):
+    assert texts_apart(days, holds_dates=True) == texts
+
+
+@pytest.fixture(scope="module")
+def visits():
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2019-01-01") + pd.to_timedelta(rng.integers(0, 1800, 6000), "D")
+    minutes = pd.Timestamp("2024-01-31") + pd.to_timedelta(rng.integers(0, 1440, 6000), "min")
+    table = pd.DataFrame({"day": days, "minute": minutes, "age": rng.integers(18, 90, 6000)})
+    table.loc[rng.random(6000) < 0.4, "day"] = pd.Timestamp("1970-01-01")
+    table.loc[::10, "day"] = pd.NaT
+    return table, (rng.random(6000) < 0.5).astype(int)
+
+
+DATE = r"\d{4}-\d\d-\d\d"
+
+
+def test_terms_of_dates_have_dates_for_labels(visits):
+    X, y = visits
+    parameters = {"classes": [0, 1], "epsilon": 4.0, "random_state": 0}
+    model = DPAdditiveClassifier(interactions=[("day", "age")], **parameters).fit(X, y)
+    day, minute, age, pair = model.terms_
+    assert all(re.fullmatch(f"day_({DATE}|is_1970-01-01|missing)", one) for one in day.labels)
+    assert {"day_is_1970-01-01", "day_missing"} <= set(day.labels)
+    assert all(re.fullmatch(r"minute_2024-01-31 \d\d:\d\d", one) for one in minute.labels)
+    assert [term.holds_dates for term in model.terms_] == [True, True, False, (True, False)]
+    assert all(re.fullmatch(r"age_\d\d", one) for one in age.labels)
+    assert pair.sides == (day.labels, age.labels)
+    given = {"day": [17897.0, 19700.0]}
+    for one in (
+        DPAdditiveClassifier(knots=given, **parameters),
+        DPAdditiveClassifier(monotonic_cst={"day": 1}, **parameters),
+    ):
+        labels = one.fit(X, y).terms_[0].labels
+        assert all(re.fullmatch(f"day_({DATE}|missing)", label) for label in labels)
+    names = DPTableVectorizer(basis="linear", random_state=0).fit(X).get_feature_names_out()
+    assert names.tolist() == ["day", "day_is_1970-01-01", "day_missing", "minute", "age"]
+
+
+def test_terms_of_dates_are_drawn(visits):
+    pytest.importorskip("matplotlib")
+    X, y = visits
+    model = DPAdditiveClassifier(classes=[0, 1], epsilon=4.0, random_state=0).fit(X, y)
+    display = ShapeFunctionDisplay.from_estimator(model)
+    display.figure_.canvas.draw()
+    ticks = [tick.get_text() for tick in display.axes_[1].get_xticklabels()]
+    assert any(":" in tick for tick in ticks)
+    first, *_ = describe(X, epsilon=4.0, random_state=0).plot()
+    first.figure.canvas.draw()
+    assert first.get_ylabel() == "per day"
+
+
+def test_terms_without_the_field_hold_no_dates():
+    """Files of before have none."""
+    term = HatsTerm(name="x", feature=0, knots=np.array([1.0, 2.0]), holds_dates=True)
+    assert term.labels == ["x_1970-01-02", "x_1970-01-03"]
+    del vars(term)["holds_dates"]
+    assert term.labels == ["x_1", "x_2"]
+
+
+@pytest.mark.parametrize("epsilon", [4.0, INF])
+def test_descriptions_of_dates_are_dates(visits, epsilon):
+    X, _ = visits
+    found = describe(X, epsilon=epsilon, crosstabs=[("day", "minute")], random_state=0)
+    frame = found.to_frame()
+    times = X["minute"]
+    for name, true in (("mean", times.mean()), ("50%", times.quantile(0.5))):
+        assert abs(frame.loc["minute", name] - true) < pd.Timedelta(minutes=60)
+        low, high = frame.loc["minute", [f"{name}_low", f"{name}_high"]]
+        assert low <= frame.loc["minute", name] <= high
+    assert abs(frame.loc["minute", "std"] - times.std() / pd.Timedelta(days=1)) < 0.02
+    assert frame.loc["minute", "cut_low"] >= pd.Timestamp("2024-01-30")
+    assert isinstance(frame.loc["age", "mean"], float)
+    index = found.histograms_["minute"].index
+    assert index.left[0] >= pd.Timestamp("2024-01-30")
+    assert found.histograms_["age"].index.dtype.subtype.kind == "f"
+    crosstab = found.crosstabs_["day", "minute"]
+    assert crosstab.columns[0].startswith("<= 2024-01-31 ")
+    assert re.fullmatch(f"> {DATE}", crosstab.index[-2])
+    assert ("2024-01-31 12:" in found._repr_html_()) == (epsilon == 4.0)
+
+
+def test_descriptions_of_few_dates_say_what_is_unknown():
+    X = pd.DataFrame({"day": pd.to_datetime(["2024-01-31", None])})
+    found = describe(X, epsilon=1.0, delta=1e-6, random_state=0)
+    assert found.to_frame().loc["day"].isna().any() or "mean" not in found.to_frame()
+    assert len(found.histograms_["day"]) >= 1
+    found._repr_html_()
