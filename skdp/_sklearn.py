@@ -218,7 +218,7 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     """
     # scikit-learn's word for no X at all.
     if not (isinstance(X, str) and X == "no_validation"):
-        _refuse_unreadable(X, **kwargs)
+        refuse_unreadable(X, **kwargs)
     refuse_foreign(y, "y")
     y = quietly(read_list, y)
     if get_tags(estimator).input_tags.sparse and not isinstance(X, str):
@@ -227,7 +227,7 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     return (_in_order(found[0]), *found[1:]) if isinstance(found, tuple) else _in_order(found)
 
 
-def _refuse_unreadable(X, dtype="numeric", reset=True, skip_check_array=False, **_checks):
+def refuse_unreadable(X, dtype="numeric", reset=True, skip_check_array=False, **_checks):
     """Refuse what no rows are read from, and types that a reader hasn't."""
     refuse_rows(X)
     refuse_equal_names(X)
@@ -325,7 +325,7 @@ def validate_arrays(function, X, *y, **checks):
 
     They are checked as `validate_data` does it, for a function of the given name.
     """
-    _refuse_unreadable(X)
+    refuse_unreadable(X)
     for one in y:
         refuse_foreign(one, "y")
     names = quietly(validation._get_feature_names, X)

@@ -196,11 +196,9 @@ def read_frame(estimator, X, *, reset):
     ValueError
         If the table is empty, or the parameters name other columns or one twice.
     """
-    opened = _open(estimator, X, reset)
-    n_features = estimator.n_features_in_
-    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
-    names = tuple(map(str, names))
-    sources = [opened(place) for place in range(n_features)]
+    names, sources = open_columns(estimator, X, reset=reset)
+    # In a column of numbers such an entry would be a gap.
+    refuse_entries(X)
     typed = [source.kind for source in sources]
     if reset:
         declared = _declared(estimator, names, typed)
@@ -218,30 +216,38 @@ def _n_rows(columns):
     return len(first) if isinstance(first, np.ndarray) else len(first.codes)
 
 
+def open_columns(estimator, X, *, reset):
+    """Return the names of a table's columns, and the columns as they came.
+
+    With `reset` the estimator's ``n_features_in_`` and ``feature_names_in_`` are set, otherwise the
+    table must have these.
+    """
+    opened = _open(estimator, X, reset)
+    n_features = estimator.n_features_in_
+    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+    return tuple(map(str, names)), list(map(opened, range(n_features)))
+
+
 def _open(estimator, X, reset):
     """Return a function that gives a column by its place."""
     if not hasattr(X, "__array__") or hasattr(X, "columns"):
         refuse_rows(X)
         refuse_equal_names(X)
-        frame = quietly(nw.from_native, _dense(X), eager_only=True, pass_through=True)
+        frame = quietly(nw.from_native, dense(X), eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             # scikit-learn would make one array of all columns.
             validate_data(estimator, X, reset=reset, skip_check_array=True)
             refuse_columns(X)
-            refuse_entries(X)
             if 0 in frame.shape:
                 raise ValueError(_EMPTY.format(frame.shape))
             return lambda place: ColumnOfFrame(frame[:, place])
     # A list has no types.
     dtype = None if hasattr(X, "dtype") else object
     array = validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False)
-    if not reset:
-        # To encoders, which read arrays, too, such entries are unknown categories.
-        refuse_entries(array)
     return lambda place: ColumnOfArray(array[:, place])
 
 
-def _dense(X):
+def dense(X):
     """Return a data frame of pandas without sparse columns, of whose types narwhals knows none."""
     kinds = X.dtypes.items() if hasattr(getattr(X, "dtypes", None), "items") else ()
     sparse = {name: kind.subtype for name, kind in kinds if hasattr(kind, "fill_value")}

@@ -108,7 +108,7 @@ class ColumnOfFrame:
 
     def __init__(self, series):
         self._series = series
-        self._native = series.to_native()
+        self.native = series.to_native()
         self._dtype = series.dtype
 
     @property
@@ -128,7 +128,7 @@ class ColumnOfFrame:
 
     def _categories(self):
         """Return a column of the categories' type, None if they are text or none has them."""
-        dtype = getattr(self._native, "dtype", None)
+        dtype = getattr(self.native, "dtype", None)
         if self._is_of_pandas("CategoricalDtype"):
             none_of_them = dtype.categories[:0].to_series()
         elif self._dtype == nw.Categorical and self._arrow_type() is not None:
@@ -141,11 +141,11 @@ class ColumnOfFrame:
         return ColumnOfFrame(nw.from_native(none_of_them, series_only=True))
 
     def _arrow_type(self):
-        dtype = getattr(self._native, "dtype", None)
-        return getattr(self._native, "type", getattr(dtype, "pyarrow_dtype", None))
+        dtype = getattr(self.native, "dtype", None)
+        return getattr(self.native, "type", getattr(dtype, "pyarrow_dtype", None))
 
     def _is_of_pandas(self, name):
-        return type(getattr(self._native, "dtype", None)).__name__ == name
+        return type(getattr(self.native, "dtype", None)).__name__ == name
 
     def floats(self, kind):
         """Return numbers or days since 1970 as floats, NaN for gaps; None if the type holds others.
@@ -158,7 +158,7 @@ class ColumnOfFrame:
         dtype, series = self._dtype, self._series
         if kind == DATE:
             if self._is_of_pandas("PeriodDtype"):
-                series = nw.from_native(self._native.dt.start_time, series_only=True)
+                series = nw.from_native(self.native.dt.start_time, series_only=True)
             elif not (dtype.is_temporal() and dtype != nw.Duration):
                 return None
             if dtype == nw.Date:
@@ -181,8 +181,8 @@ class ColumnOfFrame:
 
     def _entries(self):
         if self._is_of_pandas("CategoricalDtype"):
-            codes = self._native.cat.codes.to_numpy().astype(np.int64)
-            return Entries.of_used(self._native.cat.categories.tolist(), codes)
+            codes = self.native.cat.codes.to_numpy().astype(np.int64)
+            return Entries.of_used(self.native.cat.categories.tolist(), codes)
         kind = self.kind
         if (floats := self._floats(kind)) is not None:
             return _ENTRIES_OF[kind](floats)
@@ -200,7 +200,7 @@ class ColumnOfFrame:
             return False
         if not self._series.implementation.is_pandas_like():
             return True
-        dtype = self._native.dtype
+        dtype = self.native.dtype
         return getattr(dtype, "storage", None) == "pyarrow" or hasattr(dtype, "pyarrow_dtype")
 
 

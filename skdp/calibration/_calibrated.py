@@ -24,7 +24,8 @@ from skdp._estimator import (
 )
 from skdp._groups import encode_groups
 from skdp._losses import as_probabilities
-from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data, validate_table
+from skdp._rows.numbers import validate_numbers
+from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_table
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
@@ -303,7 +304,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def _read(self, X, *y, reset=True):
         """Return rows as the classifier takes them, and labels if there are any."""
         if not self._reads_raw:
-            return validate_data(self, X, *y, dtype=[np.float64, np.float32], reset=reset)
+            return validate_numbers(self, X, *y, reset=reset)
         return validate_table(self, X, *y, reset=reset)
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):

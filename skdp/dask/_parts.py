@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, null_records
 from skdp._fused import sums_compiled
+from skdp._rows.numbers import numbers_of
 from skdp._sklearn import validate_arrays
 from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
@@ -145,7 +146,7 @@ class RowReader:
     def checked(self, X, y):
         """Return rows and y as scikit-learn's contract has them, and of raw rows a `RawTable`."""
         checks = {"accept_sparse": "csr", **self.checks_of_targets}
-        return *validate_arrays(self.name, X, y, dtype=_FLOATS, **checks)[:2], None
+        return *validate_arrays(self.name, numbers_of(X), y, dtype=_FLOATS, **checks)[:2], None
 
 
 def own_part(reader, stated, seal, X, y):

@@ -9,7 +9,8 @@ from skdp._checks import check_bounds
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
-from skdp._sklearn import in_order_of_rows, validate_data
+from skdp._rows.numbers import validate_numbers
+from skdp._sklearn import in_order_of_rows
 from skdp._targets import as_targets, clip_targets, encode_labels
 from skdp._weights import joint_weights
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
@@ -153,7 +154,7 @@ def _read(estimator, X, y):
     """Return X and the targets (n, k) with the midpoint and half width that they are scaled by."""
     regression = isinstance(estimator, DPSCDRegressor)
     options = {"multi_output": regression, "y_numeric": regression, "reset": False}
-    X, y = validate_data(estimator, X, y, dtype=[np.float64, np.float32], order="C", **options)
+    X, y = validate_numbers(estimator, X, y, order="C", **options)
     if not regression:
         return X, encode_labels(y, estimator.classes_)[1], 0.0, 1.0
     bounds = estimator.target_bounds

@@ -18,7 +18,8 @@ from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
 from skdp._losses import INVERSE_LINKS, as_probabilities
 from skdp._plans._base import CLASSES_READ
-from skdp._sklearn import Interval, StrOptions, quietly, validate_data
+from skdp._rows.numbers import validate_numbers
+from skdp._sklearn import Interval, StrOptions, quietly
 from skdp._targets import (
     TargetUnits,
     as_targets,
@@ -67,7 +68,6 @@ CLASS_WEIGHT = [dict, str, None]
 CLASS_CONSTRAINTS = {"classes": ["array-like", None], "class_weight": CLASS_WEIGHT}
 MARGIN_CONSTRAINTS = {**CLASS_CONSTRAINTS, "loss": [StrOptions({"log_loss", "hinge"})]}
 # Dense numbers that are taken without a copy.
-_FLOATS = (np.float64, np.float32)
 
 
 class RowPrivateEstimator(RecordPrivateEstimator):
@@ -145,7 +145,7 @@ class LinearRegressorMixin(CaptionMixin):
     def _read(self, X, y, **checks):
         """Return X and y as scikit-learn's contract has them."""
         checks = {"multi_output": not self._learns_sizes, "y_numeric": True, **checks}
-        return validate_data(self, X, y, dtype=_FLOATS, **checks)
+        return validate_numbers(self, X, y, **checks)
 
     def _read_targets(self, y, public_weight):
         """Return targets as training takes them, their units, and what records count."""
@@ -275,7 +275,7 @@ class LinearClassifierMixin(CaptionMixin):
 
     def _read(self, X, y, **checks):
         """Return X and y as scikit-learn's contract has them."""
-        return validate_data(self, X, y, dtype=_FLOATS, **checks)
+        return validate_numbers(self, X, y, **checks)
 
     def _read_targets(self, y, public_weight):
         """Return labels as training takes them, the classes, and what records count."""
@@ -402,7 +402,7 @@ class LinearClassifierMixin(CaptionMixin):
 def _linear(estimator, X):
     check_is_fitted(estimator)
     # Sparse, whatever its fit takes.
-    X = validate_data(estimator, X, dtype=_FLOATS, accept_sparse="csr", reset=False)
+    X = validate_numbers(estimator, X, accept_sparse="csr", reset=False)
     # A matrix product would give a row other last bits where others come before it. Where records
     # are groups of rows, a row that one of them has more would move predictions of others.
     with np.errstate(all="ignore"):

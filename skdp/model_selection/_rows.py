@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from skdp._rows.numbers import numbers_of, with_columns
 from skdp._sklearn import quietly
 
 # Booleans, integers and floats.
@@ -50,7 +51,7 @@ def rows_for_last(model, X, table, *, reset):
         return X if takes_numbers(model) else table
     before = model[:-1]
     made = before.fit_transform(table) if reset else before.transform(table)
-    numbers = quietly(check_array, made, accept_sparse="csr", input_name="X")
+    numbers = quietly(check_array, numbers_of(made), accept_sparse="csr", input_name="X")
     return made if reader_of(last_step(model)) is not None else in_frame_of(made, numbers)
 
 
@@ -63,42 +64,25 @@ def in_frame_of(X, numbers):
         return numbers
     if issparse(numbers):
         numbers = numbers.toarray()
-    return quietly(_replace_columns if hasattr(X, "isetitem") else _replace_in_others, X, numbers)
+    is_kept = quietly(_keep_types, X)
+    if is_kept is None:
+        return numbers
+    replaced = {place: numbers[:, place] for place, kept in enumerate(is_kept) if not kept}
+    return quietly(with_columns, X, replaced)
 
 
 def types_are_kept(X):
     """Return whether all columns of a data frame hold numbers by their types."""
+    is_kept = _keep_types(X)
+    return is_kept is not None and all(is_kept)
+
+
+def _keep_types(X):
+    """Return for each column of a data frame whether its type is of numbers, None of others."""
     if hasattr(X, "isetitem"):
-        return all(map(_is_number, X.dtypes))
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return isinstance(frame, nw.DataFrame) and all(map(_is_plain, frame.schema.values()))
-
-
-def _replace_columns(X, numbers):
-    replaced = X.copy(deep=False)
-    for place, dtype in enumerate(X.dtypes):
-        if not _is_number(dtype):
-            # By place: names may occur twice.
-            replaced.isetitem(place, numbers[:, place])
-    return replaced
-
-
-def _is_number(dtype):
-    return isinstance(dtype, np.dtype) and dtype.kind in _NUMBERS
-
-
-def _replace_in_others(X, numbers):
+        return [isinstance(dtype, np.dtype) and dtype.kind in _NUMBERS for dtype in X.dtypes]
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        return numbers
-    columns = zip(frame.schema.items(), numbers.T, strict=True)
-    replaced = [
-        nw.new_series(name, np.ascontiguousarray(column), backend=frame.implementation)
-        for (name, dtype), column in columns
-        if not _is_plain(dtype)
-    ]
-    return frame.with_columns(*replaced).to_native()
-
-
-def _is_plain(dtype):
-    return dtype.is_float() or dtype.is_integer() or dtype == nw.Boolean
+        return None
+    dtypes = frame.schema.values()
+    return [dtype.is_float() or dtype.is_integer() or dtype == nw.Boolean for dtype in dtypes]

@@ -24,13 +24,13 @@ from skdp._estimator import (
 )
 from skdp._groups import encode_groups
 from skdp._plans._base import CLASSES_READ
+from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import (
     HasMethods,
     Interval,
     StrOptions,
     _fit_context,
     quietly,
-    validate_data,
     validate_table,
 )
 from skdp._targets import encode_labels
@@ -95,7 +95,6 @@ _OTHER_TYPES = (
     "type of NumPy's, by X.astype({...}), or choose columns by names."
 )
 _WORDS_OR_GAPS = ("could not convert string to float: X", "Input X contains NaN")
-_DTYPES = [np.float64, np.float32]
 _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
     **BUDGET_CONSTRAINTS,
@@ -237,7 +236,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             becomes_array = hasattr(X, "__array__") and not hasattr(X, "shape")
             return None, quietly(np.asarray, X) if becomes_array else X, y
         try:
-            numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
+            numbers, y = validate_numbers(self, X, y, **checks)
         except ValueError as error:
             if str(error).startswith(_WORDS_OR_GAPS):
                 raise ValueError(_RAW_TABLE) from None

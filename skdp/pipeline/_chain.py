@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdp._checks import LARGEST_BOUND
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
-from skdp._rows.columns import find_gaps
+from skdp._rows.handed import as_floats
 from skdp._sklearn import quietly, refuse_rows
 from skdp.exceptions import warn_user
 from skdp.preprocessing import DPSimpleImputer
@@ -256,83 +256,6 @@ def _quietly(fit, X, y, **given):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return quietly(fit, X, y, **given)
-
-
-# Integers, of which one gap makes another type, which steps publish.
-_INTEGERS = "iu"
-# Arrays whose entries are read one by one. Of booleans one gap makes objects.
-_VALUES = "bOSU"
-_TIMES = "mM"
-
-
-def as_floats(X, *, numbers_alone=False):
-    """Return rows whose numbers are floats, as an array, a sparse array or a data frame.
-
-    Columns of a numeric type become floats. All others hold objects: each entry stays what it is by
-    itself, but for gaps, which become NaN. So neither a gap nor a word changes how others are read.
-    A list has no types, and holds objects.
-
-    With `numbers_alone` every column becomes floats, or is refused.
-    """
-    if hasattr(X, "to_pandas"):
-        # polars and pyarrow.
-        X = quietly(X.to_pandas)
-    if hasattr(X, "isetitem"):
-        return quietly(_read_frame, X, _column_of_numbers if numbers_alone else _read_column)
-    if not hasattr(X, "dtype") or (isinstance(X, np.ndarray) and X.dtype.kind in _VALUES):
-        return quietly(_numbers if numbers_alone else _entries, X)
-    return X.astype(np.float64) if X.dtype.kind in f"b{_INTEGERS}" else X
-
-
-def _read_frame(X, read_column):
-    read = [read_column(X.iloc[:, place]) for place in range(X.shape[1])]
-    X = X.copy(deep=False)
-    for place, column in enumerate(read):
-        if column is not None:
-            # By place: names may occur twice.
-            X.isetitem(place, column)
-    return X
-
-
-def _read_column(column):
-    """Return a column as its type alone says, None if it stays as it is."""
-    dtype = column.dtype
-    if getattr(dtype, "categories", None) is not None:
-        # What was taken for a category says what type all are stored in.
-        return column.cat.rename_categories(dtype.categories.astype(object))
-    if dtype.kind in _INTEGERS or _is_float_with_gaps(dtype):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    is_of_objects = isinstance(dtype, np.dtype) and dtype.kind == "O"
-    if not is_of_objects and dtype.kind != "b":
-        return None
-    # An array would be searched for a type that suits all entries.
-    return type(column)(_entries(column.astype(object)), index=column.index, dtype=object)
-
-
-def _column_of_numbers(column):
-    """Return a column as floats, None if it holds floats or times."""
-    dtype = column.dtype
-    if dtype.kind in _TIMES or (dtype.kind == "f" and not _is_float_with_gaps(dtype)):
-        return None
-    return _numbers(column.astype(object))
-
-
-def _is_float_with_gaps(dtype):
-    """Return whether a type is one of pandas' own floats."""
-    return dtype.kind == "f" and not isinstance(dtype, np.dtype)
-
-
-def _entries(X):
-    """Return an array of objects, of which NaN stands for each gap.
-
-    NumPy alone would make numbers beside words words.
-    """
-    array = np.asarray(X, dtype=object)
-    return np.where(find_gaps(array), np.nan, array)
-
-
-def _numbers(X):
-    return _entries(X).astype(np.float64)
 
 
 def _reads_table(step):

@@ -7,8 +7,7 @@ from skdp._bounds import counted_rows
 from skdp._estimator import CaptionMixin, RecordPrivateEstimator
 from skdp._fused import sums_of
 from skdp._groups import encode_groups
-from skdp._rows.columns import DTYPES
-from skdp._sklearn import validate_data
+from skdp._rows.numbers import validate_numbers
 from skdp.preprocessing._solver import ColumnSums
 
 
@@ -58,7 +57,7 @@ class NumberTransformer(PrivateTransformer):
     def _numbers(self, X):
         """Return rows that are to be transformed."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=DTYPES, reset=False)
+        return validate_numbers(self, X, reset=False)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

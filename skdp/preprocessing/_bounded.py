@@ -14,9 +14,9 @@ from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._docs import shared_docs
 from skdp._fused import sums_compiled
-from skdp._sklearn import Interval, _fit_context, validate_data
+from skdp._rows.numbers import validate_numbers
+from skdp._sklearn import Interval, _fit_context
 from skdp._sparse import scaled_rows
-from skdp.preprocessing._base import DTYPES
 
 # What rounding may make of 0, in units of the largest value.
 _ROUNDING = 2.0**-50
@@ -147,7 +147,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ValueError
             If `data_norm` is out of range, or X isn't a finite array of numbers.
         """
-        X = validate_data(self, X, dtype=DTYPES)
+        X = validate_numbers(self, X)
         self.norm_bound_ = float(self.data_norm)
         self.feature_bounds_ = same_bounds(-self.norm_bound_, self.norm_bound_, X.shape[1])
         return self
@@ -164,7 +164,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         {Raises: ValueError:numbers}
         """
-        X = validate_data(self, X, dtype=DTYPES, reset=False)
+        X = validate_numbers(self, X, reset=False)
         # Nothing is learnt, so that it works unfitted; what was promised in a fit stays.
         data_norm = vars(self).get("norm_bound_", self.data_norm)
         return shorten_rows(X, check_positive(data_norm, "data_norm"))
@@ -245,7 +245,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         if issparse(X):
             _check_zero(self._map_of(X.shape[1]))
-        X = validate_data(self, X, dtype=DTYPES, accept_sparse="csr")
+        X = validate_numbers(self, X, accept_sparse="csr")
         self._map = self._map_of(X.shape[1])
         ends = self._map.start, self._map.stop
         self.norm_bound_ = math.sqrt(X.shape[1]) * float(np.abs(ends).max())
@@ -274,7 +274,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if issparse(X):
             _check_zero(self._map)
-        X = validate_data(self, X, dtype=DTYPES, accept_sparse="csr", reset=False)
+        X = validate_numbers(self, X, accept_sparse="csr", reset=False)
         dtype = type_that_holds(X.dtype, self._map.start, self._map.stop)
         if issparse(X):
             mapped = self._map(X.data, X.indices)

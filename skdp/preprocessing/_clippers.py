@@ -11,8 +11,9 @@ from skdp._checks import check_bounds, check_feature_bounds, check_positive, che
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._plans._base import NORM_KEY, QUANTILE_KEY
-from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
-from skdp.preprocessing._base import DTYPES, NumberTransformer
+from skdp._rows.numbers import validate_numbers
+from skdp._sklearn import Interval, StrOptions, _fit_context
+from skdp.preprocessing._base import NumberTransformer
 from skdp.preprocessing._bounded import same_bounds, shorten_rows, type_that_holds
 from skdp.preprocessing._plan import (
     geometric_edges,
@@ -115,7 +116,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         {Raises: BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
-        X = validate_data(self, X, dtype=DTYPES)
+        X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
     def _learn(self, start, n_features, **facts):
@@ -252,7 +253,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         {Raises: BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
-        X = validate_data(self, X, dtype=DTYPES)
+        X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
     def _learn(self, start, n_features, **facts):
@@ -394,7 +395,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         {Raises: BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
-        X = validate_data(self, X, dtype=DTYPES)
+        X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
     def _learn(self, start, n_features, **facts):

@@ -9,25 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._rows.columns import (
-    as_array,
-    check_categories,
-    dtype_to_read,
-    find_gaps,
-    make_unique,
-    number_in_words,
-    read_categories,
-    read_entries,
-)
+from skdp._rows.categories import Known, check_categories, read_categories
+from skdp._rows.columns import as_array, make_unique, number_in_words
+from skdp._rows.frames import open_columns
 from skdp._rows.labels import INFREQUENT, label_beside
-from skdp._sklearn import (
-    Interval,
-    RealNotInt,
-    StrOptions,
-    _fit_context,
-    read_feature_names,
-    validate_data,
-)
+from skdp._sklearn import Interval, RealNotInt, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._plan import plan_encoder
 from skdp.preprocessing._solver import keep_largest, release_counts
@@ -151,44 +137,43 @@ class DPOneHotEncoder(PrivateTransformer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of numbers and strings; a column has either, beside missing values.
+            Rows of numbers and strings. Each entry is read by itself: True and False are 1 and 0,
+            dates are strings such as "2024-01-31", and None is a missing value.
         {y, groups:drawn}
 
         {Returns: self}
 
         {Raises: BudgetExceededError, ValueError}
         TypeError
-            If X is sparse, or a column has numbers and strings, or anything else.
+            If X is sparse, or holds entries of a type that can't be read.
         """
-        # 1. scikit-learn's contract
-        X = self._read(X, reset=True)
-        categories = check_categories(self.categories, X.shape[1])
+        # 1. scikit-learn's contract; a record is in one category of each column
+        columns = read_categories(self, X, reset=True)
+        n_features = self.n_features_in_
+        categories = check_categories(self.categories, n_features)
         n_last = int(self.handle_unknown == INFREQUENT)
         most = None if self.max_categories is None else self.max_categories - n_last
 
-        # 2. bound the data: a record is in one category of each column
-        columns = read_categories(X, find_gaps(X))
+        # 2. plan from public numbers
+        plan, stream, rows = self._start(np.column_stack([c.codes for c in columns]), groups)
 
-        # 3. plan from public numbers
-        plan, stream, rows = self._start(X, groups)
-
-        # 4. release
+        # 3. release
         counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
-            of_searched = [np.array(columns[j], dtype=object)[rows] for j in searched]
+            of_searched = [columns[j].count(rows) for j in searched]
             found = release_counts(of_searched, [None] * len(searched), plan=plan, noise=stream)
             for j, released in zip(searched, found, strict=True):
                 categories[j], counts[j] = keep_largest(*released, most)
 
-        # 5. publish
+        # 4. publish
         self._n_last = n_last
         self.categories_ = [as_array(listed) for listed in categories]
         self.category_counts_ = counts
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
         n_outputs = sum(self._widths())
         self.feature_bounds_ = np.zeros(n_outputs), np.ones(n_outputs)
-        self.norm_bound_ = math.sqrt(X.shape[1])
+        self.norm_bound_ = math.sqrt(n_features)
         return self
 
     def transform(self, X):
@@ -209,22 +194,19 @@ class DPOneHotEncoder(PrivateTransformer):
             If X is sparse, or an array of times.
         """
         check_is_fitted(self)
-        X = self._read(X, reset=False)
-        # Each by itself: one that doesn't fit its column is unknown, as any other may be.
-        columns = read_entries(X, find_gaps(X))
-        places, first = np.empty(X.shape, dtype=np.int64), 0
-        for j, (column, known, width) in enumerate(
+        _, sources = open_columns(self, X, reset=False)
+        columns = [source.entries() for source in sources]
+        places, first = np.empty((len(columns[0].codes), len(columns)), dtype=np.int64), 0
+        for j, (entries, known, width) in enumerate(
             zip(columns, self.categories_, self._widths(), strict=True)
         ):
-            # The value that stands for a gap is one object, which is found by identity.
-            numbers = {np.nan if v != v else v: place for place, v in enumerate(known.tolist())}
             unknown = known.size if self._n_last else -1
-            found = np.array([numbers.get(value, unknown) for value in column], dtype=np.int64)
+            found = Known(known.tolist()).places(entries, unknown)
             places[:, j] = np.where(found < 0, -1, first + found)
             first += width
         rows, columns = np.nonzero(places >= 0)
         ones = np.ones(rows.size), (rows, places[rows, columns])
-        encoded = sparse.csr_array(ones, shape=(X.shape[0], first))
+        encoded = sparse.csr_array(ones, shape=(len(places), first))
         return encoded if self.sparse_output else encoded.toarray()
 
     def get_feature_names_out(self, input_features=None):
@@ -264,10 +246,6 @@ class DPOneHotEncoder(PrivateTransformer):
         return plan_encoder(
             self._budget(n_rows, by_group), **sizes, min_frequency=self.min_frequency
         )
-
-    def _read(self, X, *, reset):
-        dtype, is_checked = dtype_to_read(X), "allow-nan" if reset else False
-        return validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite=is_checked)
 
     def _widths(self):
         """Return the number of columns of each feature."""

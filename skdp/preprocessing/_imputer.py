@@ -9,18 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_feature_bounds, check_real
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._rows.columns import (
-    NOT_CATEGORIES,
-    as_array,
-    check_categories,
-    dtype_to_read,
-    fill_objects,
-    find_gaps,
-    is_gap,
-    read_categories,
-)
-from skdp._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
-from skdp.preprocessing._base import DTYPES, PrivateTransformer
+from skdp._rows.categories import check_categories, in_categories, read_categories
+from skdp._rows.columns import as_array, find_gaps, is_gap
+from skdp._rows.numbers import are_numbers, validate_numbers
+from skdp._sklearn import StrOptions, _fit_context, read_feature_names
+from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._bounded import type_that_holds
 from skdp.preprocessing._plan import plan_imputer
 from skdp.preprocessing._solver import keep_largest, release_counts, release_means, release_medians
@@ -49,7 +42,7 @@ _OF_NUMBERS = {"mean": release_means, "median": release_medians}
 
 def find_most_frequent(plan, columns, categories, fallbacks, stream):
     """Return the most frequent category of each column, where one is found."""
-    present = [[value for value in column if value == value] for column in columns]
+    present = [{v: count for v, count in counts.items() if v == v} for counts in columns]
     found = release_counts(present, categories, plan=plan, noise=stream)
     largest = [keep_largest(names, counts, 1)[0] for names, counts in found]
     return [
@@ -190,23 +183,21 @@ class DPSimpleImputer(PrivateTransformer):
 
         {Raises: BudgetExceededError, ValueError}
         TypeError
-            If X is sparse, or a column has numbers and strings, or other things, for
-            "most_frequent" and "constant".
+            If X is sparse, or holds entries of a type that can't be read.
         """
         # 1. scikit-learn's contract
         self._strategy, self._missing_values = self.strategy, self.missing_values
-        X = self._read(X, reset=True)
+        X, gaps, columns = self._read(X, reset=True)
+        n_features = self.n_features_in_
         self.indicator_features_ = self._indicated()
-        categories = self._listed(X.shape[1])
+        categories = self._listed(n_features)
         fills = default_fills(self.fill_value, categories)
 
         # 2. bound the data
-        low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
-        gaps = find_gaps(X, self.missing_values)
-        columns = [] if self.strategy in _OF_NUMBERS else read_categories(X, gaps)
+        low, high = check_feature_bounds(self.feature_bounds, n_features)
 
         # 3. plan from public numbers
-        plan, stream, rows = self._start(X, groups)
+        plan, stream, rows = self._start(gaps, groups)
 
         # 4. release
         if self.strategy in _OF_NUMBERS:
@@ -214,8 +205,8 @@ class DPSimpleImputer(PrivateTransformer):
             find = _OF_NUMBERS[self.strategy]
             fills = find(records, low=low, high=high, plan=plan, noise=stream).tolist()
         if self.strategy == "most_frequent":
-            columns = [np.array(column, dtype=object)[rows] for column in columns]
-            fills = find_most_frequent(plan, columns, categories, fills, stream)
+            counts = [column.count(rows) for column in columns or in_categories(X, gaps)]
+            fills = find_most_frequent(plan, counts, categories, fills, stream)
         # Its type follows from what is released, and not from that of X, which one gap may change.
         self.statistics_ = as_array(fills)
 
@@ -249,11 +240,11 @@ class DPSimpleImputer(PrivateTransformer):
             As in `fit`.
         """
         check_is_fitted(self)
-        X = self._read(X, reset=False)
-        gaps = find_gaps(X, self._missing_values)
+        X, gaps, columns = self._read(X, reset=False)
         fills = self.statistics_
-        if object in (X.dtype, fills.dtype):
-            filled = fill_objects(read_categories(X, gaps), gaps, fills)
+        if columns or fills.dtype == object:
+            read = zip(columns or in_categories(X, gaps), fills.tolist(), strict=True)
+            filled = np.column_stack([column.filled(fill) for column, fill in read])
         else:
             low, high = (bound[: X.shape[1]] for bound in self.feature_bounds_)
             filled = np.clip(np.where(gaps, fills, X), low, high)
@@ -307,15 +298,14 @@ class DPSimpleImputer(PrivateTransformer):
         return plan_imputer(self._budget(n_rows, by_group), strategy=self.strategy, **sizes)
 
     def _read(self, X, *, reset):
-        """Return X as floats, or as objects where there are others."""
-        dtype = DTYPES if self._strategy in _OF_NUMBERS else dtype_to_read(X)
-        finite = "allow-nan" if is_gap(self._missing_values) else True
-        X = validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite=finite)
-        if X.dtype.kind in "Mm":
-            raise TypeError(NOT_CATEGORIES)
-        if X.dtype in DTYPES:
-            return X
-        return X.astype(np.float64 if X.dtype.kind in "iuf" else object)
+        """Return X as floats, where it has gaps, and its columns where it isn't all numbers."""
+        missing = self._missing_values
+        if self._strategy in _OF_NUMBERS or are_numbers(X):
+            finite = "allow-nan" if is_gap(missing) else True
+            X = validate_numbers(self, X, reset=reset, ensure_all_finite=finite)
+            return X, find_gaps(X, missing), None
+        columns = read_categories(self, X, reset=reset, missing_values=missing)
+        return None, np.column_stack([column.gaps for column in columns]), columns
 
     def _indicated(self):
         """Return the numbers of the features that have indicators."""

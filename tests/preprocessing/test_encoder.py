@@ -13,8 +13,7 @@ from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
 
 INF = float("inf")
-# Of types among numbers and words, and of an entry that is neither.
-REFUSED = r"numbers alone or strings alone|column 'x0' holds entries of type \w+: "
+REFUSED = r"column 'x0' holds entries of type \w+: "
 
 
 @pytest.fixture
@@ -175,7 +174,7 @@ def test_what_comes_first_of_equal_entries_leaves_no_trace():
     assert len(published) == 1
 
 
-@pytest.mark.parametrize("entry", [3, (), ["list"], b"secret", {}, 1j])
+@pytest.mark.parametrize("entry", [(), ["list"], b"secret", {}, 1j])
 def test_other_entries_are_refused_without_a_value(entry):
     X = np.array([["secret"]] * 3, dtype=object)
     X[1, 0] = entry
@@ -208,19 +207,21 @@ def test_unknown_values_are_never_an_error_and_move_no_other_row(kind, handling)
             np.testing.assert_array_equal(found[:-1, :2], np.tile(np.eye(2), (3, 1)))
             alone = encoder.transform(X[-1:])
             np.testing.assert_array_equal(found[-1:], alone)
-            is_known = kind == "numbers" and entry is True
+            # Of spans of time days are counted.
+            is_known = kind == "numbers" and (entry is True or isinstance(entry, np.timedelta64))
             assert alone[:, :2].sum() == is_known
             assert alone.sum() == (is_known or handling == "infrequent")
     floats = encoder.transform(np.array([[1.0], [np.inf], [np.nan]]))
     assert floats[1:, :2].sum() == 0.0
-    with pytest.raises(TypeError, match="numbers alone"):
-        encoder.transform(np.array([["2020-01-01"]], dtype="datetime64[ns]"))
+    dates = encoder.transform(np.array([["2020-01-01"]], dtype="datetime64[ns]"))
+    assert dates[:, :2].sum() == 0.0
 
 
 def test_a_number_too_large_is_refused_without_it():
-    with pytest.raises(ValueError, match="too large") as caught:
-        DPOneHotEncoder().fit(np.array([[10**400], [1]], dtype=object))
-    assert "000" not in str(caught.value)
+    for entry in (10**400, np.inf):
+        with pytest.raises(ValueError, match=r"column 'x0' holds infinite.*too large") as caught:
+            DPOneHotEncoder().fit(np.array([[entry], [1]], dtype=object))
+        assert "000" not in str(caught.value)
 
 
 def test_twenty_discoveries_of_its_delta_fit_into_a_ledger(tmp_path):

@@ -18,8 +18,7 @@ from skdp.preprocessing._imputer import default_fills
 
 STRATEGIES = ("mean", "median", "most_frequent", "constant")
 INF = float("inf")
-# Of types among numbers and words, and of an entry that is neither.
-REFUSED = r"numbers alone or strings alone|column 'x0' holds entries of type \w+: "
+REFUSED = r"column 'x0' holds entries of type \w+: "
 
 
 @pytest.fixture
@@ -165,10 +164,9 @@ WRONG = [
     ({"fill_value": True}, [[1.0]]),
     ({"add_indicator": ["q"]}, [[1.0]]),
     ({"categories": [[math.nan, 1.0]]}, [[1.0]]),
-    ({}, np.array([["a"], [1]], dtype=object)),
-    ({}, np.array([["2020-01-01"], ["NaT"]], dtype="M8[ns]")),
-    ({}, np.array([[3], [4]], dtype="m8[ns]")),
-    ({}, np.array([[np.timedelta64(3, "D")], [None]], dtype=object)),
+    ({}, np.array([["a"], [b"a"]], dtype=object)),
+    ({}, np.array([[1j], [None]], dtype=object)),
+    ({}, np.array([[np.inf], ["a"]], dtype=object)),
 ]
 
 
@@ -186,13 +184,17 @@ def test_an_error_comes_before_a_charge(parameters, X, tmp_path):
 
 @pytest.mark.parametrize("kind", ["M8[ns]", "M8[D]", "m8[ns]", "m8[s]"])
 @pytest.mark.parametrize("strategy", STRATEGIES[2:])
-def test_times_are_refused_whatever_their_unit(kind, strategy):
-    X = np.array([[3], [4]]).astype(kind)
+def test_times_are_read_alike_whatever_their_unit(kind, strategy):
+    """Dates are strings, and spans of time are numbers of days."""
+    X = np.array([[0], [2], [0], ["NaT"]], dtype=kind[:2] + "[D]").astype(kind)
     frame = pd.DataFrame(X, columns=["a"])
-    for given in (X, frame, frame.assign(b="x")):
-        for estimator in (DPSimpleImputer(strategy=strategy), DPOneHotEncoder()):
-            with pytest.raises(TypeError, match="numbers alone or strings alone"):
-                estimator.fit(given)
+    one, other = ("1970-01-01", "1970-01-03") if kind[0] == "M" else (0.0, 2.0)
+    imputer = DPSimpleImputer(strategy=strategy, fill_value="none", epsilon=INF)
+    last = "none" if strategy == "constant" else one
+    for given in (X, frame, frame.assign(b="x"), frame.astype(object)):
+        filled = imputer.fit(given).transform(given)
+        assert filled[:, 0].tolist() == [one, other, one, last]
+        assert DPOneHotEncoder(epsilon=INF).fit(given).categories_[0].tolist()[:2] == [one, other]
 
 
 def test_strategies_of_one_seed_share_no_noise(monkeypatch):
@@ -239,8 +241,8 @@ def test_malformed_categories_are_refused(given):
         imputer.fit([["a", "b"]])
 
 
-@pytest.mark.parametrize("entry", [3, (), b"secret", object()])
-def test_mixed_columns_are_refused_without_a_value(entry):
+@pytest.mark.parametrize("entry", [(), b"secret", object()])
+def test_other_entries_are_refused_without_a_value(entry):
     X = np.array([["secret"], [None]], dtype=object)
     X[1, 0] = entry
     with pytest.raises(TypeError, match=REFUSED) as caught:

@@ -10,13 +10,13 @@ from skdp._checks import check_count, check_finite, read_numbers
 from skdp._docs import shared_docs
 from skdp._estimator import PrivateEstimator
 from skdp._plans._base import resolve_batch_size, resolve_delta
+from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import (
     Interval,
     StrOptions,
     _fit_context,
     in_order_of_rows,
     validate_arrays,
-    validate_data,
 )
 from skdp._threads import single_threaded_blas
 from skdp.exceptions import PrivacyWarning, warn_user
@@ -209,7 +209,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         {Raises: BudgetExceededError, ValueError:either, TypeError:unreadable}
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        X, y = validate_numbers(self, X, y, order="C")
 
         # 2. bound the data, 3. plan from public numbers; and release
         names = getattr(self, "feature_names_in_", None)
@@ -260,7 +260,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         PrivacyWarning
             If the aggregate's epsilon or delta is larger than this estimator's.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        X = validate_numbers(self, X, order="C")
         names = getattr(self, "feature_names_in_", None)
         public = prepared_rows(X, aggregate, names, public_weight)
         classes = aggregate.classes if self.classes is None else self.classes

@@ -1,0 +1,145 @@
+"""Rows of numbers alone: an entry of a column without a type is read by itself, or refused."""
+
+import datetime
+from decimal import Decimal
+from numbers import Real
+
+import narwhals as nw
+import numpy as np
+
+from skdp._rows.columns import DTYPES, is_gap
+from skdp._rows.entries import as_number, is_gap_mark
+from skdp._rows.kinds import UNTYPED, holds_words
+from skdp._rows.sources import ColumnOfArray, ColumnOfFrame
+from skdp._sklearn import quietly, refuse_unreadable, validate_data
+
+# They begin as Python's own errors do, which scikit-learn's checks look for.
+_NO_NUMBER = "could not convert string to float"
+_NO_ENTRY = "float() argument must be a string or a real number, not {!r} (column {!r})."
+_SPANS = (datetime.timedelta, np.timedelta64)
+# Types of arrays that say nothing of what entries are.
+_UNTYPED = "OU"
+_PLAIN = "biufcmM"
+
+
+def validate_numbers(estimator, X, *y, **checks):
+    """Return X as floats, and y if there is one, as `validate_data` checks them.
+
+    Raises
+    ------
+    TypeError
+        If a column without a type has an entry of a type that is no number.
+    ValueError
+        If a text is neither a number nor a mark for a gap.
+    """
+    refuse_unreadable(X, dtype=DTYPES)
+    return validate_data(estimator, numbers_of(X), *y, dtype=DTYPES, **checks)
+
+
+def are_numbers(X):
+    """Return whether all columns are of a numeric type of NumPy, pandas or polars.
+
+    That follows from types alone: a list has none, and a gap among booleans makes objects of them.
+    """
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is None:
+        return getattr(getattr(X, "dtype", None), "kind", "O") in "iuf"
+    return all(map(_is_of_numbers, dtypes))
+
+
+def _is_of_numbers(dtype):
+    of_polars = getattr(dtype, "is_numeric", None)
+    return of_polars() if callable(of_polars) else getattr(dtype, "kind", "O") in "iuf"
+
+
+def numbers_of(X):
+    """Return rows of which all columns without a type, or of categories, hold floats.
+
+    Columns of other types stay, and so does what is no array, list or data frame.
+    """
+    return quietly(_numbers_of, X)
+
+
+def _numbers_of(X):
+    if isinstance(X, list | tuple):
+        entries = np.asarray(X, dtype=object)
+        is_plain = entries.ndim != 2 or set(map(type, entries.flat)) <= {int, float, bool}
+        return X if is_plain else _of_array(entries)
+    if isinstance(X, np.ndarray):
+        return _of_array(X) if X.dtype.kind in _UNTYPED and X.ndim == 2 else X
+    columns = dict(enumerate(columns_of(X)))
+    read = {
+        place: numbers_in(source, name)
+        for place, (name, source) in columns.items()
+        if _is_untyped(source)
+    }
+    return with_columns(X, read) if read else X
+
+
+def columns_of(X):
+    """Yield the names of a data frame's columns, and the columns; names may occur twice."""
+    if hasattr(X, "isetitem"):
+        series = (X.iloc[:, place] for place in range(X.shape[1]))
+        columns = (nw.from_native(one, series_only=True) for one in series)
+        yield from ((n, ColumnOfFrame(c)) for n, c in zip(X.columns, columns, strict=True))
+        return
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        yield from ((name, ColumnOfFrame(frame[name])) for name in frame.columns)
+
+
+def with_columns(X, columns):
+    """Return a data frame in which some columns, by place, are replaced by arrays."""
+    if hasattr(X, "isetitem"):
+        replaced = X.copy(deep=False)
+        for place, column in columns.items():
+            # By place: names may occur twice.
+            replaced.isetitem(place, column)
+        return replaced
+    frame = nw.from_native(X, eager_only=True)
+    made = [
+        nw.new_series(
+            frame.columns[place], np.ascontiguousarray(column), backend=frame.implementation
+        )
+        for place, column in columns.items()
+    ]
+    return frame.with_columns(*made).to_native()
+
+
+def _is_untyped(source):
+    # A sparse column has a type, which narwhals doesn't know.
+    dtype = getattr(source.native, "dtype", None)
+    if hasattr(dtype, "fill_value") or getattr(dtype, "kind", "O") in _PLAIN:
+        return False
+    return source.kind == UNTYPED or holds_words(source.kind)
+
+
+def _of_array(X):
+    read = [numbers_in(ColumnOfArray(x), f"x{place}") for place, x in enumerate(X.T)]
+    return np.column_stack(read) if read else X
+
+
+def numbers_in(source, name):
+    """Return the entries of a column as floats, each by itself, NaN for gaps."""
+    entries = source.entries()
+    if entries.numbers is not None:
+        return entries.numbers[entries.codes]
+    return entries.read(lambda entry: _number(entry, name))
+
+
+def _number(entry, name):
+    number = as_number(entry)
+    if isinstance(entry, _SPANS):
+        raise TypeError(_NO_ENTRY.format(type(entry).__name__, name))
+    if number == number or is_gap(entry):
+        return number
+    if isinstance(entry, str):
+        if is_gap_mark(entry):
+            return np.nan
+        raise ValueError(_NO_NUMBER)
+    if isinstance(entry, Decimal) and entry.is_nan():
+        return np.nan
+    if isinstance(entry, (Real, Decimal)):
+        # Too large for a float, and refused as that.
+        return np.inf
+    raise TypeError(_NO_ENTRY.format(type(entry).__name__, name))
