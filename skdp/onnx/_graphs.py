@@ -8,6 +8,8 @@ from skl2onnx.common.utils_classifier import get_label_classes
 from skl2onnx.proto import onnx_proto
 
 from skdp._rows.columns import number_in_words
+from skdp._rows.entries import same_word
+from skdp._rows.kinds import BOOLEAN, DATE, WORD
 
 _WHOLE = (tensors.Int64TensorType, tensors.BooleanTensorType)
 _FLOATS = {
@@ -21,6 +23,8 @@ _NOT_CALIBRATED = (
     "A calibrated classifier is converted if it has two classes and no pipeline inside: put it "
     "last in a DPPipeline, or convert its estimator_, which isn't calibrated."
 )
+_AS_NUMBERS = "numbers", "floats, integers or booleans"
+_AS_DATES = "dates", "floats or integers, which are days since 1970-01-01"
 # Of the domain "ai.onnx.ml", since which keys may be strings and values integers.
 _LABEL_ENCODER = 2
 
@@ -229,19 +233,32 @@ def convert_encoder(graph):
     """Add the graph of DPOneHotEncoder; each column has the type of the input that it is in."""
     model = graph.model
     columns, parts = graph.columns(model.n_features_in_), []
-    for (column, kind), known in zip(columns, model.categories_, strict=True):
+    for place, ((column, kind), known) in enumerate(zip(columns, model.categories_, strict=True)):
         known = known.tolist()
-        if kind is tensors.StringTensorType and any(value != value for value in known):
-            raise ValueError(
-                "ONNX has no missing values among strings, and this DPOneHotEncoder a category for "
-                "them: put a word in their place, before the fit."
-            )
+        if kind is tensors.StringTensorType:
+            _check_strings(place, known)
+        else:
+            known = [_number_of(word, known, kind) for word in known]
         if known or model._n_last:
             hits = _HITS[kind](graph, column, known)
             parts.append(_indicators(graph, hits, len(known), model._n_last))
     if not parts:
         raise ValueError("This DPOneHotEncoder found no category: its output has no columns.")
     graph.publish(graph.join(parts))
+
+
+def _check_strings(place, known):
+    """Refuse a column of strings for categories that ONNX doesn't find in it."""
+    if any(value != value for value in known):
+        raise ValueError(
+            "ONNX has no missing values among strings, and this DPOneHotEncoder a category for "
+            "them: put a word in their place, before the fit."
+        )
+    if not all(isinstance(value, str) for value in known):
+        raise TypeError(
+            f"categories of column {place} are numbers, which ONNX doesn't read from text: give it "
+            "an input of its own, of floats, integers or booleans."
+        )
 
 
 def _indicators(graph, hits, n_known, n_last):
@@ -267,14 +284,20 @@ def _number_hits(graph, column, known):
     return hits
 
 
-def _string_hits(graph, column, known):
+def _string_hits(graph, column, known, others=None):
     gaps = {text: j for j, value in enumerate(known) if value != value for text in _GAPS}
-    places = gaps | {value: j for j, value in enumerate(known) if isinstance(value, str)}
+    words = {value: j for j, value in enumerate(known) if isinstance(value, str)}
+    places = gaps | {word: j for word, j in (others or {}).items() if word is not None} | words
     # No string is at the place of a number.
     places = places or {"": -1}
-    words = {"keys_strings": list(places), "values_int64s": list(places.values())}
-    options = {"default_int64": -1, "op_version": _LABEL_ENCODER}
-    found = graph.add("LabelEncoder", column, **words, **options)
+    found = graph.add(
+        "LabelEncoder",
+        column,
+        keys_strings=list(places),
+        values_int64s=list(places.values()),
+        default_int64=-1,
+        op_version=_LABEL_ENCODER,
+    )
     return graph.add("Equal", found, np.arange(max(len(known), 1))[np.newaxis])
 
 
@@ -305,30 +328,54 @@ def _products(graph, term, first, second):
 
 
 def _word_columns(graph, term, column, kind):
-    known = term.categories.tolist()
-    if kind is tensors.BooleanTensorType:
-        known = [{"False": 0.0, "True": 1.0}.get(word, word) for word in known]
-    elif kind is not tensors.StringTensorType:
-        known = [_entry(word) for word in known]
+    known, kind_at_fit = term.categories.tolist(), graph.model._kinds[term.feature]
+    if kind is tensors.StringTensorType:
+        if kind_at_fit != WORD:
+            raise TypeError(
+                f"column {term.name!r} held booleans or numbers in the fit, whose texts ONNX "
+                "doesn't read: give it an input of its own, of booleans, integers or floats."
+            )
+        # Where one of 1 and True is a word, it stands for both.
+        others = [same_word(word) for word in known]
+        hits = _string_hits(graph, column, known, dict(zip(others, range(len(known)), strict=True)))
+    else:
+        known = [_number_of(word, known, kind, is_boolean=kind_at_fit == BOOLEAN) for word in known]
         column = graph.floats(column, np.float64)
         column = graph.add("Where", graph.add("IsInf", column), np.array([np.nan]), column)
-    return _indicators(graph, _HITS[kind](graph, column, known), len(known), 1)
+        hits = _number_hits(graph, column, known)
+    return _indicators(graph, hits, len(known), 1)
 
 
-def _entry(word):
-    """Return the number of which a column of words makes a word, or the word if there is none."""
+_TRUTH = {"False": 0.0, "True": 1.0}
+
+
+def _number_of(word, known, kind, *, is_boolean=False):
+    """Return the number of which a column makes one of the known words, or the word if none.
+
+    A boolean is its own word, or else that of 0 or 1; a number that of 0 or 1, or else a boolean's.
+    """
+    if not isinstance(word, str):
+        return word
+    other = same_word(word)
+    if other is not None:
+        number = _TRUTH.get(word, _TRUTH.get(other))
+        is_first = (word in _TRUTH) == (is_boolean or kind is tensors.BooleanTensorType)
+        return number if number not in known and (is_first or other not in known) else word
     try:
         number = float(word)
     except ValueError:
         return word
-    return number if np.isfinite(number) and number_in_words(number) == word else word
+    is_read = np.isfinite(number) and number_in_words(number) == word and number not in known
+    return number if is_read else word
 
 
 def _number_columns(graph, term, column, kind):
     if kind not in _NUMBERS:
+        is_of_dates = graph.model._kinds[term.feature] == DATE
+        content, as_what = _AS_DATES if is_of_dates else _AS_NUMBERS
         raise TypeError(
-            f"column {term.name!r} is one of numbers, which ONNX doesn't read from text: give it "
-            "an input of its own, of floats, integers or booleans."
+            f"column {term.name!r} is one of {content}, which ONNX doesn't read from text: give it "
+            f"an input of its own, of {as_what}."
         )
     # Near knots and spikes float32 may have too few digits.
     x, knots = graph.floats(column, np.float64), term.knots

@@ -650,6 +650,60 @@ def test_words_are_those_of_the_tensors_that_come_in():
         np.testing.assert_array_equal(run_converted(converted, rows)[0], model.transform(rows))
 
 
+TENSORS = [
+    (BooleanTensorType, np.array([True, False])),
+    (DoubleTensorType, np.array([0.0, 1.0, 2.0, 0.5, np.nan, np.inf])),
+    (FloatTensorType, np.array([0.0, 1.0, 2.0, 0.5], dtype=np.float32)),
+    (Int64TensorType, np.array([0, 1, 2, 3])),
+    (StringTensorType, np.array(["True", "False", "1", "0", "2", "2.0", "x"], dtype=object)),
+]
+# What columns held in the fit, by which entries are read later.
+HELD = {
+    "booleans": np.array([True, False] * 600),
+    "integers": np.array([0, 1, 2, 3] * 300),
+    "numbers": np.array([0.0, 1.0, 2.0, 0.5] * 300),
+    "texts of booleans": np.array(["True", "False", "x"] * 400, dtype=object),
+    "texts of numbers": np.array(["1", "0", "2"] * 400, dtype=object),
+    "texts of both": np.array(["True", "1", "0", "2.0"] * 300, dtype=object),
+    "mixture": np.array([True, 0, "1", "x"] * 300, dtype=object),
+}
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("reader", ["table", "encoder"])
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize(("kind", "values"), TENSORS)
+def test_tensors_give_what_frames_of_their_type_give(kind, values, held, reader):
+    if reader == "table":
+        model = preprocessing.DPTableVectorizer(
+            categorical_features=["a"], epsilon=50.0, random_state=0
+        )
+    else:
+        model = preprocessing.DPOneHotEncoder(epsilon=50.0, random_state=0)
+    model.fit(pd.DataFrame({"a": HELD[held]}))
+    assert model.transform(pd.DataFrame({"a": HELD[held]}))[:, -1].sum() == 0
+    rows, types = pd.DataFrame({"a": values}), [("a", kind([None, 1]))]
+    are_numbers = held in ("booleans", "integers", "numbers")
+    are_numbers |= (held, reader) == ("mixture", "encoder")
+    if kind is StringTensorType and are_numbers:
+        with pytest.raises(TypeError, match="an input of its own"):
+            skl2onnx.to_onnx(model, initial_types=types)
+        return
+    converted = skl2onnx.to_onnx(model, initial_types=types)
+    np.testing.assert_array_equal(run_converted(converted, rows)[0], model.transform(rows))
+
+
+def test_dates_come_in_as_days():
+    days = RNG.integers(0, 20_000, 3000)
+    dates = pd.DataFrame({"when": pd.to_datetime(days, unit="D")})
+    model = preprocessing.DPTableVectorizer(epsilon=20.0, random_state=0).fit(dates)
+    converted = skl2onnx.to_onnx(model, initial_types=[("when", Int64TensorType([None, 1]))])
+    found = run_converted(converted, pd.DataFrame({"when": days}))[0]
+    np.testing.assert_array_equal(found, model.transform(dates))
+    with pytest.raises(TypeError, match="'when' is one of dates.*days since 1970-01-01"):
+        skl2onnx.to_onnx(model, initial_types=[("when", StringTensorType([None, 1]))])
+
+
 def test_words_that_nobody_learnt_are_not_in_the_file():
     table = TABLE.assign(job=np.where(TABLE.index % 1000, TABLE["job"], "submariner"))
     model = DPAdditiveClassifier(**TABLE_PARAMETERS).fit(table, TELLING > 70.0)
