@@ -64,6 +64,10 @@ _REPLACED = {
     "boolean value of NA is ambiguous": "Input y contains NaN.",
     "'<' not supported between": "labels and categories can't be missing or of several kinds.",
     "Unknown label type: unknown": "Unknown label type: Input y contains NaN or several kinds.",
+    # NumPy names types alone.
+    "The DType <class 'numpy.dtypes.": "columns of dates or of spans of time, and columns of other "
+    "types, can't be one array: have the steps that are joined make data frames, by "
+    "set_output(transform='pandas').",
     # scikit-learn's advice is to learn from the data what to fill in, or another model.
     "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "
     "for example by sklearn.impute.SimpleImputer(strategy='constant', fill_value=..., "

@@ -1,12 +1,12 @@
 """What steps of a pipeline get of a table: entries as they came, in columns of their types."""
 
+import narwhals as nw
 import numpy as np
 
 from skdp._rows.columns import find_gaps
 from skdp._rows.frames import dense
 from skdp._rows.kinds import DATE, NUMERIC
-from skdp._rows.numbers import columns_of, numbers_in, numbers_of, with_columns
-from skdp._rows.sources import days_of_spans
+from skdp._rows.numbers import columns_of, numbers_of, with_columns
 from skdp._sklearn import quietly
 
 # Arrays whose entries are read one by one. Of booleans one gap makes objects.
@@ -20,8 +20,8 @@ _MICROSECONDS_OF_DAY = 8.64e10
 def as_floats(X, *, numbers_alone=False):
     """Return rows whose numbers are floats, as an array, a sparse array or a data frame of pandas.
 
-    Columns of a numeric type become floats, and spans of time days. Columns of dates hold these.
-    All others hold objects: each entry stays what it is by itself, but for gaps, which become NaN.
+    Columns of a numeric type become floats, and those of dates and of spans of time hold these. All
+    others hold objects: each entry stays what it is by itself, but for gaps, which become NaN.
     So neither a gap nor a word changes how others are read. A list has no types, and holds objects.
 
     With `numbers_alone` every column but dates becomes floats, or is refused.
@@ -76,7 +76,7 @@ def _entries(X):
 def _of_array(X):
     if X.dtype.kind in f"b{_INTEGERS}":
         return X.astype(np.float64)
-    return days_of_spans(X) if X.dtype.kind == "m" else X
+    return X
 
 
 def _typed(source):
@@ -85,11 +85,10 @@ def _typed(source):
     if isinstance(dtype, np.dtype) and dtype.kind in "fM":
         return None
     kind = source.kind
-    if kind not in (NUMERIC, DATE):
+    # Spans of time stay such, which readers of numbers alone refuse.
+    if kind not in (NUMERIC, DATE) or source.dtype == nw.Duration:
         return None
     floats = source.floats(kind)
-    if floats is None:
-        floats = numbers_in(source, None)
     return floats if kind == NUMERIC else _as_dates(floats)
 
 

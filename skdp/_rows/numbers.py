@@ -11,7 +11,7 @@ from skdp._rows.columns import DTYPES, is_gap
 from skdp._rows.entries import as_number, is_gap_mark
 from skdp._rows.kinds import UNTYPED, holds_words
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame
-from skdp._sklearn import quietly, refuse_unreadable, validate_data
+from skdp._sklearn import quietly, refuse_rows, refuse_unreadable, validate_data
 
 # They begin as Python's own errors do, which scikit-learn's checks look for.
 _NO_NUMBER = "could not convert string to float"
@@ -41,6 +41,7 @@ def are_numbers(X):
 
     That follows from types alone: a list has none, and a gap among booleans makes objects of them.
     """
+    refuse_rows(X)
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None:
         return getattr(getattr(X, "dtype", None), "kind", "O") in "iuf"

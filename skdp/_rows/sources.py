@@ -109,12 +109,12 @@ class ColumnOfFrame:
     def __init__(self, series):
         self._series = series
         self.native = series.to_native()
-        self._dtype = series.dtype
+        self.dtype = series.dtype
 
     @property
     def kind(self):
         """The kind that the type says, of those that are read."""
-        dtype = self._dtype
+        dtype = self.dtype
         if dtype == nw.Boolean:
             return BOOLEAN
         if dtype.is_numeric() or dtype == nw.Duration:
@@ -131,7 +131,7 @@ class ColumnOfFrame:
         dtype = getattr(self.native, "dtype", None)
         if self._is_of_pandas("CategoricalDtype"):
             none_of_them = dtype.categories[:0].to_series()
-        elif self._dtype == nw.Categorical and self._arrow_type() is not None:
+        elif self.dtype == nw.Categorical and self._arrow_type() is not None:
             # Only what holds its columns in Arrow comes here.
             import pyarrow as pa
 
@@ -155,7 +155,7 @@ class ColumnOfFrame:
         return quietly(self._floats, kind)
 
     def _floats(self, kind):
-        dtype, series = self._dtype, self._series
+        dtype, series = self.dtype, self._series
         if kind == DATE:
             if self._is_of_pandas("PeriodDtype"):
                 series = nw.from_native(self.native.dt.start_time, series_only=True)
@@ -195,7 +195,7 @@ class ColumnOfFrame:
 
         What pandas holds in Python, it takes for equal where texts differ, up to a null character.
         """
-        is_text = self._dtype in (nw.String, nw.Categorical, nw.Enum)
+        is_text = self.dtype in (nw.String, nw.Categorical, nw.Enum)
         if not is_text or importlib.util.find_spec("pyarrow") is None:
             return False
         if not self._series.implementation.is_pandas_like():

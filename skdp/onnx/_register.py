@@ -9,7 +9,7 @@ from skdp.accountant import PrivacyReport
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model._base import LinearClassifierMixin, LinearRegressorMixin
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
-from skdp.onnx import _graphs
+from skdp.onnx import _graphs, _tables
 from skdp.pipeline import DPPipeline
 
 _KEY = "skdp.privacy_report"
@@ -114,11 +114,11 @@ _TRANSFORMERS = {
     preprocessing.BoundsScaler: _graphs.convert_bounds_scaler,
     preprocessing.NormClipper: _graphs.convert_norm_clipper,
     preprocessing.DPNormClipper: _graphs.convert_norm_clipper,
-    preprocessing.DPOneHotEncoder: _graphs.convert_encoder,
+    preprocessing.DPOneHotEncoder: _tables.convert_encoder,
     preprocessing.DPQuantileClipper: _graphs.convert_quantile_clipper,
     preprocessing.DPSimpleImputer: _graphs.convert_imputer,
     preprocessing.DPStandardScaler: _graphs.convert_standard_scaler,
-    preprocessing.DPTableVectorizer: _graphs.convert_vectorizer,
+    preprocessing.DPTableVectorizer: _tables.convert_vectorizer,
 }
 
 

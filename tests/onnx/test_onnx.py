@@ -636,7 +636,8 @@ def test_an_additive_model_that_ends_a_pipeline():
 def test_words_are_those_of_the_tensors_that_come_in():
     """A number is the word that Python writes for it; in float32 .1 is another."""
     words = pd.DataFrame({"word": ["True", "False", "0.1", "2", "2.0", "inf", "nan", ""] * 300})
-    model = preprocessing.DPTableVectorizer(epsilon=50.0, random_state=0).fit(words)
+    options = {"categorical_features": ["word"], "epsilon": 50.0, "random_state": 0}
+    model = preprocessing.DPTableVectorizer(**options).fit(words)
     assert model.categories_["word"].size == 8
     for kind, values in (
         (BooleanTensorType, np.array([True, False])),
@@ -700,7 +701,7 @@ def test_dates_come_in_as_days():
     converted = skl2onnx.to_onnx(model, initial_types=[("when", Int64TensorType([None, 1]))])
     found = run_converted(converted, pd.DataFrame({"when": days}))[0]
     np.testing.assert_array_equal(found, model.transform(dates))
-    with pytest.raises(TypeError, match="'when' is one of dates.*days since 1970-01-01"):
+    with pytest.raises(TypeError, match=r"'when' is one of dates.*days since 1970-01-01"):
         skl2onnx.to_onnx(model, initial_types=[("when", StringTensorType([None, 1]))])
 
 

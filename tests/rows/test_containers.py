@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdp._rows.frames import _dense, read_frame
+from skdp._rows.frames import dense, read_frame
 from skdp._rows.kinds import (
     BOOLEAN,
     DATE,
@@ -117,7 +117,7 @@ def read_kind(X):
         # A list has no types.
         array = np.array(X, dtype=None if hasattr(X, "dtype") else object)
         return ColumnOfArray(array[:, 0]).kind
-    return ColumnOfFrame(narwhals.from_native(_dense(X), eager_only=True)[:, 0]).kind
+    return ColumnOfFrame(narwhals.from_native(dense(X), eager_only=True)[:, 0]).kind
 
 
 FINE = [-1, 1, 1500, -1500, -999, -1001, 0]
