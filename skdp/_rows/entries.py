@@ -4,14 +4,17 @@ All follows from the entry alone, so that no record decides how another is read.
 """
 
 import datetime
+import functools
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 
 from skdp._containers import remedy_for
-from skdp._rows.columns import is_gap, number_in_words
+from skdp._rows.columns import GAP_TYPES, number_in_words
 
 # What an entry of a column without a type is: the first of these that it can be. A code is a text
 # of digits that begins with 0, which a number would lose.
@@ -39,18 +42,21 @@ GAP_MARKS = frozenset(
 )
 _TRUTH = {"true": 1.0, "false": 0.0}
 _EPOCH = datetime.datetime(1970, 1, 1)
-_MICROSECOND = datetime.timedelta(microseconds=1)
-_MICROSECONDS_OF_DAY = 8.64e10
-# The types of pandas are subclasses of these, but for its periods.
-_NUMBERS = (Real, np.bool_, Decimal)
-_SPANS = (datetime.timedelta, np.timedelta64)
-_DATES = (datetime.date, np.datetime64)
-_PERIOD = "Period"
+_MICROSECONDS_OF_DAY = 86_400_000_000
 _UNREADABLE = "holds entries of type {}: {}"
 
 
 class UnreadableEntryError(TypeError):
     """An entry has a type that can't be read; only that is named."""
+
+
+class _Family(NamedTuple):
+    """Types of entries that are read alike, as a number and as a day."""
+
+    is_text: bool = False
+    is_boolean: bool = False
+    number: Callable | None = None
+    day: Callable | None = None
 
 
 def class_of(entry):
@@ -61,16 +67,12 @@ def class_of(entry):
     UnreadableEntryError
         If its type can't be read.
     """
-    if isinstance(entry, str):
+    family = _readable(entry)
+    if family.is_text:
         return _class_of_text(entry.strip())
-    if is_gap(entry):
-        return GAP
-    if math.isfinite(as_number(entry)):
+    if math.isfinite(_value(entry, family.number)):
         return NUMBER
-    if math.isfinite(as_day(entry)):
-        return DATE
-    _check_type(entry)
-    return GAP
+    return DATE if math.isfinite(_value(entry, family.day)) else GAP
 
 
 def _class_of_text(text):
@@ -94,30 +96,8 @@ def as_number(entry):
     True and False are 1 and 0, and a span of time is a number of days. Of two zeros, which are
     equal, there is one, so that it doesn't matter which came first.
     """
-    if isinstance(entry, str):
-        return _number_in(entry.strip())
-    try:
-        if isinstance(entry, _SPANS):
-            return _in_days(entry)
-        return float(entry) + 0.0 if isinstance(entry, _NUMBERS) else np.nan
-    except (TypeError, ValueError, OverflowError):
-        return np.nan
-
-
-def _in_days(span):
-    """Return a span of time as days; nothing finer than microseconds is kept, as in columns."""
-    if isinstance(span, np.timedelta64):
-        span = span.astype("timedelta64[us]")
-        return np.nan if np.isnat(span) else span.astype(np.int64).item() / _MICROSECONDS_OF_DAY
-    return span // _MICROSECOND / _MICROSECONDS_OF_DAY
-
-
-def _number_in(text):
-    try:
-        # Python's own numbers may have underscores, which no table means.
-        return np.nan if "_" in text else float(text) + 0.0
-    except ValueError:
-        return _TRUTH.get(text.casefold(), np.nan)
+    family = _family_of(type(entry))
+    return np.nan if family is None else _value(entry, family.number)
 
 
 def as_day(entry):
@@ -125,38 +105,8 @@ def as_day(entry):
 
     A period is its first moment.
     """
-    if isinstance(entry, str):
-        return _day_in(entry.strip())
-    try:
-        if type(entry).__name__ == _PERIOD:
-            entry = entry.start_time
-        if isinstance(entry, np.datetime64):
-            entry = entry.astype("datetime64[us]").item()
-        if isinstance(entry, datetime.datetime):
-            return _days_of(entry)
-        if isinstance(entry, datetime.date):
-            return float(entry.toordinal() - _EPOCH.toordinal())
-    # pandas has moments of years that Python has not.
-    except (TypeError, ValueError, OverflowError, NotImplementedError):
-        pass
-    return np.nan
-
-
-def _days_of(moment):
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(datetime.UTC)
-    return _in_days(datetime.datetime.combine(moment.date(), moment.time()) - _EPOCH)
-
-
-def _day_in(text):
-    """Return the days of a text such as 2024-01-31 or 2024-01-31T12:30:00Z."""
-    # Without the dash, a year and a number of the same digits would look alike.
-    if text[4:5] != "-":
-        return np.nan
-    try:
-        return _days_of(datetime.datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
-        return np.nan
+    family = _family_of(type(entry))
+    return np.nan if family is None else _value(entry, family.day)
 
 
 def as_word(entry):
@@ -171,19 +121,16 @@ def as_word(entry):
     """
     if type(entry) is str:
         return entry
-    if isinstance(entry, str):
+    family = _readable(entry)
+    if family.is_text:
         return str(entry)
-    if isinstance(entry, (bool, np.bool_)):
+    if family.is_boolean:
         return str(bool(entry))
-    number = as_number(entry)
+    number = _value(entry, family.number)
     if math.isfinite(number):
         return number_in_words(number)
-    day = as_day(entry)
-    if math.isfinite(day):
-        return day_in_words(day)
-    if not is_gap(entry):
-        _check_type(entry)
-    return np.nan
+    day = _value(entry, family.day)
+    return day_in_words(day) if math.isfinite(day) else np.nan
 
 
 _SAME_WORDS = {"False": "0", "True": "1", "0": "False", "1": "True"}
@@ -211,7 +158,119 @@ def day_in_words(day):
     return str(moment.date() if moment.time() == datetime.time() else moment)
 
 
-def _check_type(entry):
-    if not isinstance(entry, (*_NUMBERS, *_SPANS, *_DATES)) and type(entry).__name__ != _PERIOD:
+def _value(entry, read):
+    """Return what a function makes of an entry, NaN where there is none, or none for this entry."""
+    if read is None:
+        return np.nan
+    try:
+        return read(entry)
+    # pandas has moments of years that Python has not.
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
+        return np.nan
+
+
+def _number_of_text(text):
+    return _number_in(text.strip())
+
+
+def _number_in(text):
+    try:
+        # Python's own numbers may have underscores, which no table means.
+        return np.nan if "_" in text else float(text) + 0.0
+    except ValueError:
+        return _TRUTH.get(text.casefold(), np.nan)
+
+
+def _number_of_number(number):
+    return float(number) + 0.0
+
+
+def _days_of_span(span):
+    # Nothing finer than microseconds is kept.
+    return _in_days(span.days, span.seconds * 1_000_000 + span.microseconds)
+
+
+def _days_of_numpy_span(span):
+    return days_of_microseconds(span.astype("timedelta64[us]")).item()
+
+
+def days_of_microseconds(times):
+    """Return times of NumPy, which count microseconds, as days; NaN for gaps."""
+    days, rest = np.divmod(times.astype(np.int64), _MICROSECONDS_OF_DAY)
+    return np.where(np.isnat(times), np.nan, _in_days(days, rest))
+
+
+def _in_days(days, microseconds):
+    """Return whole days and what is beyond them as floats, which `moment_of` turns back.
+
+    A number of microseconds may be beyond the whole numbers that floats hold.
+    """
+    return days + microseconds / _MICROSECONDS_OF_DAY
+
+
+def _day_of_text(text):
+    return _day_in(text.strip())
+
+
+def _day_in(text):
+    """Return the days of a text such as 2024-01-31 or 2024-01-31T12:30:00Z."""
+    # Without the dash, a year and a number of the same digits would look alike.
+    if text[4:5] != "-":
+        return np.nan
+    try:
+        return _day_of_moment(datetime.datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        return np.nan
+
+
+def _day_of_moment(moment):
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC)
+    # pandas' own moments have nanoseconds.
+    return _days_of_span(datetime.datetime.combine(moment.date(), moment.time()) - _EPOCH)
+
+
+def _day_of_date(date):
+    return float(date.toordinal() - _EPOCH.toordinal())
+
+
+def _day_of_numpy_date(date):
+    # Gaps, and years that Python doesn't have, are no datetimes.
+    return as_day(date.astype("datetime64[us]").item())
+
+
+def _day_of_period(period):
+    return _day_of_moment(period.start_time)
+
+
+_GAPS = _Family()
+# The first that a type belongs to, subclasses too. NumPy's spans of time count as whole numbers.
+_FAMILIES = (
+    (str, _Family(is_text=True, number=_number_of_text, day=_day_of_text)),
+    (type(None), _GAPS),
+    ((bool, np.bool_), _Family(is_boolean=True, number=_number_of_number)),
+    (np.timedelta64, _Family(number=_days_of_numpy_span)),
+    (datetime.timedelta, _Family(number=_days_of_span)),
+    ((Real, Decimal), _Family(number=_number_of_number)),
+    (datetime.datetime, _Family(day=_day_of_moment)),
+    (datetime.date, _Family(day=_day_of_date)),
+    (np.datetime64, _Family(day=_day_of_numpy_date)),
+)
+# Those of pandas, which needn't be installed, that are none of these, or not to be taken for it.
+_FAMILIES_OF_PANDAS = {name: _GAPS for name in GAP_TYPES} | {"Period": _Family(day=_day_of_period)}
+
+
+@functools.cache
+def _family_of(entry_type):
+    """Return the `_Family` of a type of entries, None if it can't be read."""
+    if entry_type.__name__ in _FAMILIES_OF_PANDAS:
+        return _FAMILIES_OF_PANDAS[entry_type.__name__]
+    return next((family for types, family in _FAMILIES if issubclass(entry_type, types)), None)
+
+
+def _readable(entry):
+    family = _family_of(type(entry))
+    if family is None:
         name = type(entry).__name__
         raise UnreadableEntryError(_UNREADABLE.format(name, remedy_for(name)))
+    return family

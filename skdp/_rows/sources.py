@@ -8,11 +8,18 @@ import narwhals as nw
 import numpy as np
 
 from skdp._rows.columns import GAP_TYPES
-from skdp._rows.entries import CLASSES, GAP, NUMBER, as_number, class_of, moment_of
+from skdp._rows.entries import (
+    CLASSES,
+    GAP,
+    NUMBER,
+    as_number,
+    class_of,
+    days_of_microseconds,
+    moment_of,
+)
 from skdp._rows.kinds import BOOLEAN, DATE, NUMERIC, UNTYPED, WORD, declared_word
 from skdp._sklearn import quietly
 
-_MICROSECONDS_OF_DAY = 8.64e10
 _FIRST_MOMENT, _LAST_MOMENT = map(np.datetime64, (datetime.datetime.min, datetime.datetime.max))
 # Types of entries that are read as the float which NumPy makes of them, or are a gap.
 _NUMBERS = {float, int, type(None), np.float64, np.float32, np.int64, np.int32}
@@ -266,14 +273,9 @@ def days_of_dates(dates):
     """Return an array of dates as days since 1970, NaN for those that Python doesn't have."""
     dates = dates.astype("datetime64[us]")
     is_known = (dates >= _FIRST_MOMENT) & (dates <= _LAST_MOMENT)
-    return np.where(is_known, _in_days(dates), np.nan)
+    return np.where(is_known, days_of_microseconds(dates), np.nan)
 
 
 def days_of_spans(spans):
     """Return an array of spans of time as numbers of days."""
-    return _in_days(spans.astype("timedelta64[us]"))
-
-
-def _in_days(times):
-    days = times.astype(np.int64) / _MICROSECONDS_OF_DAY
-    return np.where(np.isnat(times), np.nan, days)
+    return days_of_microseconds(spans.astype("timedelta64[us]"))
