@@ -40,7 +40,13 @@ GAP_MARKS = frozenset(
         "null",
     )
 )
-_TRUTH = {"true": 1.0, "false": 0.0}
+# What numbers in letters are, in small ones.
+_NUMBERS_IN_LETTERS = {
+    "true": 1.0,
+    "false": 0.0,
+    "inf": math.inf,
+    "infinity": math.inf,
+}
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECONDS_OF_DAY = 86_400_000_000
 _UNREADABLE = "holds entries of type {}: {}"
@@ -174,11 +180,14 @@ def _number_of_text(text):
 
 
 def _number_in(text):
+    # An error takes Python longer than all else here, and letters are most of what texts begin with.
+    if text[:1].isalpha():
+        return _NUMBERS_IN_LETTERS.get(text.lower(), np.nan)
     try:
         # Python's own numbers may have underscores, which no table means.
         return np.nan if "_" in text else float(text) + 0.0
     except ValueError:
-        return _TRUTH.get(text.casefold(), np.nan)
+        return np.nan
 
 
 def _number_of_number(number):

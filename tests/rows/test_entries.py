@@ -135,6 +135,16 @@ def column_as_list(column):
     return [None if word != word else word for word in words]
 
 
+@given(TEXTS)
+def test_texts_of_numbers_are_those_of_python(text):
+    text = text.strip()
+    try:
+        expected = {"true": 1.0, "false": 0.0}.get(text.lower()) or float(text)
+    except ValueError:
+        expected = 0.0 if text.lower() == "false" else math.nan
+    np.testing.assert_equal(as_number(text), math.nan if "_" in text else expected)
+
+
 @given(st.datetimes())
 def test_days_are_moments(moment):
     day = as_day(moment)
