@@ -180,7 +180,7 @@ def _number_of_text(text):
 
 
 def _number_in(text):
-    # An error takes Python longer than all else here, and letters are most of what texts begin with.
+    # What begins with another letter would be an error, which takes Python longer than all else.
     if text[:1].isalpha():
         return _NUMBERS_IN_LETTERS.get(text.lower(), np.nan)
     try:
