@@ -2,6 +2,8 @@
 
 import datetime
 import importlib.util
+from contextlib import suppress
+from decimal import Decimal
 from typing import NamedTuple
 
 import narwhals as nw
@@ -24,7 +26,7 @@ _FIRST_MOMENT, _LAST_MOMENT = map(np.datetime64, (datetime.datetime.min, datetim
 # Types of entries that are read as the float which NumPy makes of them, or are a gap.
 _NUMBERS = {float, int, type(None), np.float64, np.float32, np.int64, np.int32}
 # Types of which equal entries are read alike.
-_ALIKE = _NUMBERS | {str, bool, np.str_, np.bool_, datetime.date}
+_ALIKE = _NUMBERS | {str, bool, np.str_, np.bool_, Decimal, datetime.date, datetime.timedelta}
 
 
 class Entries(NamedTuple):
@@ -51,11 +53,17 @@ class Entries(NamedTuple):
             codes = [places.setdefault(entry, len(places)) for entry in entries]
             return cls(list(places), np.array(codes, dtype=np.int64))
         if all(kind in _ALIKE or kind.__name__ in GAP_TYPES for kind in types):
-            # True, 1 and 1.0 are equal, and not read alike.
-            places, keys = {}, zip(map(type, entries), entries, strict=True)
-            codes = [places.setdefault(key, len(places)) for key in keys]
-            return cls([entry for _, entry in places], np.array(codes, dtype=np.int64))
+            with suppress(TypeError):
+                return cls._each_once(entries)
+        # A Decimal may be a gap that nothing is equal to, which has no hash.
         return cls(entries, np.arange(len(entries)))
+
+    @classmethod
+    def _each_once(cls, entries):
+        # True, 1 and 1.0 are equal, and not read alike.
+        places, keys = {}, zip(map(type, entries), entries, strict=True)
+        codes = [places.setdefault(key, len(places)) for key in keys]
+        return cls([entry for _, entry in places], np.array(codes, dtype=np.int64))
 
     @classmethod
     def of_floats(cls, floats):
