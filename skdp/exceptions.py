@@ -8,6 +8,7 @@ __all__ = [
     "LargeDeltaWarning",
     "LedgerError",
     "LedgerWarning",
+    "LostDataWarning",
     "NoIntervalError",
     "PrivacyWarning",
 ]
@@ -57,6 +58,22 @@ class LedgerWarning(UserWarning):
     >>> from skdp.exceptions import LedgerWarning
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", LedgerWarning)  # rather than spend the last of a budget
+    """
+
+
+class LostDataWarning(UserWarning):
+    """A column of a table is lost to a fit, or entries of rows that are predicted can't be read.
+
+    In a fit it follows from what was released with noise. After a fit it counts entries of the rows
+    that a fitted model or transformer gets, by column, and comes only where these are nobody's
+    training or test rows.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skdp.exceptions import LostDataWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", LostDataWarning)  # stop instead, in production
     """
 
 

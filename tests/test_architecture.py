@@ -23,7 +23,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # Rooms in the order of the data's way: a file imports skdp modules of earlier rooms only.
 ROOMS = [
-    {"_containers", "_docs", "_kernels", "_sparse", "_version", "exceptions"},
+    {"_containers", "_docs", "_kernels", "_private_rows", "_sparse", "_version", "exceptions"},
     {"_checks", "_fused", "_kernels_columns", "_random", "_sklearn", "_threads"},
     {"_bounds", "_clipping", "_groups", "_losses"},
     {"_penalties", "_rows", "_sampling", "_targets", "_weights"},

@@ -91,6 +91,11 @@ def _class_of_text(text):
     return DATE if math.isfinite(_day_in(text)) else TEXT
 
 
+def is_gap_entry(entry):
+    """Return whether an entry is a gap, or a text that stands for one."""
+    return is_gap_mark(entry) if isinstance(entry, str) else is_gap(entry)
+
+
 def is_gap_mark(text):
     """Return whether a text stands for a gap, such as "?"."""
     return text.strip().casefold() in GAP_MARKS

@@ -9,8 +9,9 @@ import numpy as np
 
 from skdp._bounds import present_records
 from skdp._containers import refuse_columns, refuse_entries, refuse_equal_names
+from skdp._private_rows import rows_are_private
 from skdp._rows.columns import sort_categories
-from skdp._rows.entries import CLASSES, UnreadableEntryError
+from skdp._rows.entries import CLASSES, UnreadableEntryError, is_gap_entry
 from skdp._rows.kinds import (
     NUMERIC,
     UNTYPED,
@@ -22,9 +23,14 @@ from skdp._rows.kinds import (
 )
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries
 from skdp._sklearn import quietly, refuse_rows, validate_data
+from skdp.exceptions import LostDataWarning, warn_user
 
 _EMPTY = "X must have at least one row and one column, and has the shape {}."
 _DECLARED = "{} must hold names or places of columns, each once and in one of the two lists."
+_UNREAD = (
+    "Entries that are no numbers count as missing in columns of numbers. There are so many, by "
+    "column: {}. Numbers have a decimal point, and neither thousands separators nor units."
+)
 _MALFORMED = "column {!r} {}"
 
 
@@ -78,6 +84,8 @@ class Frame:
     n_rows: int
     groups: np.ndarray | None = None
     rows: np.ndarray | slice | None = None
+    # How many entries of a column of numbers hold something else, by its name, after a fit.
+    unread: Mapping | None = None
 
     def counted(self, entries):
         """Return those of an array with an entry for each row that are counted."""
@@ -207,8 +215,9 @@ def read_frame(estimator, X, *, reset):
         read = tuple(n for n, kind, used in of_type if kind is None and used != UNTYPED)
     else:
         kinds, read = estimator._kinds, ()
-    columns = tuple(map(_read, sources, kinds, names))
-    return Frame(names, kinds, read, columns, _n_rows(columns))
+    columns, entries = zip(*map(_read, sources, kinds, names), strict=True)
+    unread = None if reset else _count_unread(names, kinds, columns, entries)
+    return Frame(names, kinds, read, columns, _n_rows(columns), unread=unread)
 
 
 def _n_rows(columns):
@@ -255,18 +264,38 @@ def dense(X):
 
 
 def _read(source, kind, name):
-    """Return a column of a kind; what isn't finite is a gap."""
+    """Return a column of a kind, and the `Entries` where these were read one by one.
+
+    What isn't finite is a gap.
+    """
     if holds_numbers(kind):
         floats = source.floats(kind)
         if floats is not None:
-            return _finite(floats)
+            return _finite(floats), None
     entries = source.entries()
     try:
         if kind == UNTYPED:
-            return quietly(Untyped.of, entries)
-        return quietly(_column_of, entries, kind)
+            return quietly(Untyped.of, entries), entries
+        return quietly(_column_of, entries, kind), entries
     except UnreadableEntryError as error:
         raise TypeError(_MALFORMED.format(name, error)) from None
+
+
+def _count_unread(names, kinds, columns, entries):
+    """Return how many entries are neither numbers, or dates, nor gaps, by the name of a column."""
+    counts = {}
+    for name, kind, column, read in zip(names, kinds, columns, entries, strict=True):
+        if holds_numbers(kind) and read is not None and np.isnan(column).any():
+            is_gap = np.array([is_gap_entry(entry) for entry in read.entries], dtype=bool)
+            counts[name] = int(np.count_nonzero(np.isnan(column) & ~is_gap[read.codes]))
+    return {name: count for name, count in counts.items() if count}
+
+
+def warn_of_unread(frame):
+    """Warn of what columns of numbers hold besides, where the rows aren't private."""
+    if frame.unread and not rows_are_private():
+        texts = [f"{name!r} ({count})" for name, count in frame.unread.items()]
+        warn_user(_UNREAD.format(", ".join(texts)), LostDataWarning)
 
 
 def _column_of(entries, kind):

@@ -11,6 +11,7 @@ from dask.base import is_dask_collection
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._private_rows import private_rows
 from skdp.dask._clients import call_client, call_locally
 from skdp.dask._groups import with_groups
 from skdp.ledger._account import ALREADY_CHARGED
@@ -180,7 +181,9 @@ def map_rows(function, X, sizes=None):
     made = np.asarray(function(_one_row(X)))
 
     def mapped(part):
-        return function(part) if part.shape[0] else made[:0]
+        # Rows may be those of a fit that follows.
+        with private_rows():
+            return function(part) if part.shape[0] else made[:0]
 
     names = getattr(X, "columns", None)
     if names is None:

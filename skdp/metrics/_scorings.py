@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from skdp._bounds import clip_scores
 from skdp._checks import check_bounds, check_finite_input
 from skdp._containers import refuse_container
+from skdp._private_rows import private_rows
 from skdp._sklearn import quietly, read_list, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.metrics import _statistics as statistics
@@ -74,7 +75,8 @@ def predict(estimator, X, method="predict", width=None):
 
     There must be `width` columns; None is a single number a row, in a column or not.
     """
-    found = np.asarray(read_list(quietly(getattr(estimator, method), X)))
+    with private_rows():
+        found = np.asarray(read_list(quietly(getattr(estimator, method), X)))
     if width is None and found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
     expected = 1 if width is None else 2

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._groups import encode_groups
-from skdp._rows.frames import read_frame
+from skdp._rows.frames import read_frame, warn_of_unread
 from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing.table._given import check_n_knots, given_to, nothing_given
@@ -232,7 +232,9 @@ class DPTableVectorizer(PrivateTransformer):
             If a column is of a type that can't be read.
         """
         check_is_fitted(self)
-        return self._basis.matrix(read_frame(self, X, reset=False))
+        frame = read_frame(self, X, reset=False)
+        warn_of_unread(frame)
+        return self._basis.matrix(frame)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the output's columns.

@@ -19,6 +19,9 @@ INF = float("inf")
 N = 20_000
 RNG = np.random.default_rng(0)
 
+# What is lost has tests of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:Nearly nothing in the columns 'empty' could be")
+
 
 def with_share(share, value, rest):
     return np.where(RNG.random(N) < share, value, rest)
