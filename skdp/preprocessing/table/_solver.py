@@ -6,9 +6,8 @@ from itertools import chain
 import numpy as np
 from scipy.special import ndtri
 
-from skdp._rows.columns import as_array, is_gap
+from skdp._rows.columns import as_array
 from skdp._rows.kinds import DATE
-from skdp.exceptions import LostDataWarning, warn_user
 from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table._bins import (
     coarse_ends,
@@ -24,6 +23,7 @@ from skdp.preprocessing.table._bins import (
     show_counts,
     split_bins,
 )
+from skdp.preprocessing.table._lost import warn_of_numbers, warn_of_words
 from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
 
 # Standard deviations of noise that counts must exceed to be taken for any, by stage.
@@ -38,22 +38,8 @@ _PART_OF_NARROW, _SHOWN_BY_CHANCE = 9.0 / _SIXTEENTHS, 0.001
 # A number that holds such a share of a column is a spike, if the rest is more than so many standard
 # deviations of noise. Where few numbers hold all but such a share of the rest, there are no others.
 _SPIKE, _REST, _BETWEEN = 0.25, 10.0, 0.1
-# A column of numbers is lost if at most such a share of its gaps could be read. If at least so many
-# times as much could, noise hides that once in 3e6 fits, by so many standard deviations.
-_READ, _HEALTHY, _SURE = 0.1, 2.5, 5.0
 # Shares of the records beyond the outermost knots, and beyond each end of a line.
 _BEYOND, _BEYOND_LINE = 0.002, 0.005
-_LOST = (
-    "No word stands out of the noise in the columns {}: nothing is learnt from them but gaps. "
-    "Words that differ in nearly all rows, such as ids, names and dates, are of no use. Leave them "
-    "out, and give dates as numbers: days since one."
-)
-_UNREAD = (
-    "Nearly nothing in the columns {} could be read as numbers, by the counts that were released: "
-    "what they hold is missing, or text. Numbers have a decimal point, and neither thousands "
-    "separators nor units: convert such a text, for example by "
-    "X[name].str.replace(',', '.').astype(float), or leave the column out."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +102,7 @@ def find_words(frame, given, plan, noise, n_there):
     tables = frame.words(given.words)
     found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
     terms, noise = {}, plan.mechanisms["counts"].noise_std
-    each = zip(given.words, found, strict=True)
-    if lost := [repr(given.names[j]) for j, (words, _) in each if all(map(is_gap, words))]:
-        warn_user(_LOST.format(", ".join(lost)), LostDataWarning)
+    warn_of_words(given, [categories for categories, _ in found])
     for j, (categories, counts) in zip(given.words, found, strict=True):
         rare = 0.0 if n_there is None else n_there - counts.sum()
         # What is left has the noise of all counts.
@@ -142,21 +126,9 @@ def _learn_numbers(frame, given, plan, noise):
 def find_bins(frame, given, plan, noise):
     """Return the histogram of each column without knots."""
     find = _release_bins if plan.budget.is_private else _exact_bins
-    histograms, noise_std = find(frame, given, plan, noise)
-    each = zip(given.numeric, histograms, strict=True)
-    if unread := [repr(given.names[j]) for j, (_, c) in each if is_unread(c, noise_std)]:
-        warn_user(_UNREAD.format(", ".join(unread)), LostDataWarning)
-    return histograms, noise_std
-
-
-def is_unread(counts, noise):
-    """Return whether released counts of bins, the last of gaps, show that a column has only gaps.
-
-    `noise` is the standard deviation of each count. Of a column of which a fifth or more can be
-    read, that is said with a probability of 3e-7 at most, whatever its counts are.
-    """
-    n_read, most = counts[:-1].sum(), _READ * counts[-1]
-    return n_read <= most and _HEALTHY * most - n_read > _SURE * noise * len(counts) ** 0.5
+    histograms = find(frame, given, plan, noise)
+    warn_of_numbers(given, histograms)
+    return histograms
 
 
 def _exact_bins(frame, given, plan, noise):

@@ -1,0 +1,62 @@
+"""Warnings of columns that are lost to a fit, which follow from released counts alone."""
+
+from skdp._rows.columns import is_gap
+from skdp._rows.entries import CLASSES, CODE, DATE, GAP, NUMBER, TEXT
+from skdp.exceptions import LostDataWarning, warn_user
+
+# A column of numbers is lost if at most such a share of its gaps could be read. If at least so many
+# times as much could, noise hides that once in 3e6 fits, by so many standard deviations.
+_READ, _HEALTHY, _SURE = 0.1, 2.5, 5.0
+# Standard deviations of noise that a learnt count must exceed to say what a column holds.
+_SHOWN = 4.0
+_MOSTLY = {
+    NUMBER: "numbers",
+    DATE: "dates",
+    CODE: "codes with a leading zero",
+    TEXT: "text",
+    GAP: "missing",
+}
+_CONVERT = "text with a decimal comma by X[name].str.replace(',', '.').astype(float)"
+_UNREAD = (
+    "Nearly nothing in the columns {} could be read as numbers, by the counts that were released: "
+    "what they hold is missing, or text. Numbers have a decimal point, and neither thousands "
+    "separators nor units. Convert " + _CONVERT + ", or leave the column out."
+)
+_NO_WORDS = (
+    "No word stands out of the noise in the columns {}: nothing is learnt from them but gaps. "
+    "Words that differ in nearly all rows are of no use: leave out ids and names. Text may also "
+    "mean numbers or dates that can't be read as such: take units off, convert " + _CONVERT + ", "
+    "and dates by pandas.to_datetime."
+)
+
+
+def warn_of_numbers(given, histograms):
+    """Warn of columns of numbers, without knots, of which nearly nothing could be read."""
+    each = zip(given.numeric, histograms, strict=True)
+    if lost := [repr(given.names[j]) for j, found in each if is_unread(found.counts, found.noise)]:
+        warn_user(_UNREAD.format(", ".join(lost)), LostDataWarning)
+
+
+def is_unread(counts, noise):
+    """Return whether released counts of bins, the last of gaps, show that a column has only gaps.
+
+    `noise` is the standard deviation of each count. Of a column of which a fifth or more can be
+    read, that is said with a probability of 3e-7 at most, whatever its counts are.
+    """
+    n_read, most = counts[:-1].sum(), _READ * counts[-1]
+    return n_read <= most and _HEALTHY * most - n_read > _SURE * noise * len(counts) ** 0.5
+
+
+def warn_of_words(given, found):
+    """Warn of columns of words, without a list, of which no word was found."""
+    each = zip(given.words, found, strict=True)
+    if lost := [_described(given, j) for j, words in each if all(map(is_gap, words))]:
+        warn_user(_NO_WORDS.format(", ".join(lost)), LostDataWarning)
+
+
+def _described(given, place):
+    """Return the name of a column, and what it holds mostly where its kind was learnt."""
+    name, tally = repr(given.names[place]), given.tallies[place]
+    if tally is None or tally.counts.max() <= _SHOWN * tally.noise:
+        return name
+    return f"{name} (mostly {_MOSTLY[CLASSES[int(tally.counts.argmax())]]})"

@@ -1,0 +1,255 @@
+"""Nothing is lost in silence: warnings of columns, by released counts, and of texts after a fit."""
+
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import FeatureUnion, make_pipeline
+
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from skdp.calibration import DPCalibratedClassifier
+from skdp.exceptions import LostDataWarning
+from skdp.linear_model import DPLogisticRegression
+from skdp.metrics import private_calibration_curve, private_confusion_matrix, private_score
+from skdp.model_selection import DPGridSearch
+from skdp.pipeline import make_private_pipeline
+from skdp.preprocessing import DPTableVectorizer
+from skdp.preprocessing.table._lost import is_unread
+from skdp.statistics import describe
+from tests._loops import for_each
+
+N = 4_000
+CLASSES = {"classes": [0, 1]}
+GRID = {"alpha": [1e-4, 1.0]}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    pay = rng.lognormal(10, 1, N)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, N).astype(float),
+            "comma": [f"{x:.2f}".replace(".", ",") for x in pay],
+            "thousands": [f"{x + 1_000:,.2f}" for x in pay],
+            "units": [f"{x:.1f} kg" for x in pay],
+            "gaps": np.nan,
+            "id": [f"0{place}" for place in range(N)],
+            "half": np.where(rng.random(N) < 0.5, np.nan, pay),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def rows(table):
+    """Rows of which a few entries in a column of numbers can't be read, and labels."""
+    pay = table["half"].fillna(20_000.0).astype(str).to_numpy(dtype=object)
+    pay[:5] = ["77,5", "77 kg", "?", "NA", ""]
+    pay[5:8] = [None, np.nan, pd.NA]
+    pay = pd.Series(pay, dtype=object)
+    return pd.DataFrame({"age": table["age"], "pay": pay}), (table["age"] > 50).astype(int)
+
+
+def lost(function):
+    """The result of a function, and the texts of its warnings of what is lost."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function()
+    texts = [str(w.message) for w in caught if issubclass(w.category, LostDataWarning)]
+    for text in texts:
+        assert "77" not in text
+        assert "kg" not in text
+    return result, texts
+
+
+NUMBERS = ["comma", "thousands", "units", "gaps", "half"]
+READERS = {
+    "DPTableVectorizer": lambda X, y, **given: DPTableVectorizer(**given).fit(X),
+    "DPAdditiveClassifier": lambda X, y, **given: DPAdditiveClassifier(**CLASSES, **given).fit(
+        X, y
+    ),
+    "DPAdditiveRegressor": lambda X, y, **given: DPAdditiveRegressor(
+        target_bounds=(0, 1), **given
+    ).fit(X, y),
+}
+
+
+@for_each("reader", READERS)
+def test_columns_of_numbers_that_cannot_be_read_are_named(table, rows, reader):
+    X = table.drop(columns="id")
+    _, texts = lost(lambda: READERS[reader](X, rows[1], numeric_features=NUMBERS, random_state=0))
+    (text,) = (text for text in texts if text.startswith("Nearly nothing"))
+    assert "'comma', 'thousands', 'units', 'gaps'" in text
+    assert "age" not in text
+    assert "'half'" not in text
+    assert "decimal comma" in text
+
+
+def test_a_description_names_them_too(table):
+    _, texts = lost(lambda: describe(table[["age", "gaps", "half"]], epsilon=1.0, random_state=0))
+    (text,) = texts
+    assert "'gaps'" in text
+    assert "'half'" not in text
+
+
+def test_what_columns_without_words_hold_is_said_by_learnt_kinds(table):
+    X = table[["age", "comma", "id"]].assign(none=None).astype({"comma": object, "id": object})
+    _, texts = lost(lambda: DPTableVectorizer(random_state=0).fit(X))
+    (text,) = texts
+    assert (
+        "'comma' (mostly text), 'id' (mostly codes with a leading zero), 'none' (mostly m" in text
+    )
+    # Where the kind was declared, nothing was learnt of it.
+    declared = DPTableVectorizer(categorical_features=["id"], random_state=0)
+    (text,) = lost(lambda: declared.fit(X[["age", "id"]]))[1]
+    assert "'id': nothing" in text
+
+
+def test_of_knots_that_are_given_nothing_is_released_and_nothing_is_said(table):
+    X = table[["age", "comma"]]
+    given = {"numeric_features": ["comma"], "knots": {"comma": [0.0, 1e5]}}
+    assert lost(lambda: DPTableVectorizer(**given, random_state=0).fit(X))[1] == []
+
+
+def test_noise_that_hides_the_counts_says_nothing(table):
+    X = table[["age", "gaps"]].iloc[:50]
+    for seed in range(20):
+        vectorizer = DPTableVectorizer(epsilon=0.01, random_state=seed)
+        assert lost(lambda vectorizer=vectorizer: vectorizer.fit(X))[1] == []
+
+
+def test_a_column_of_which_a_fifth_is_read_is_not_called_lost():
+    """The docstring's rate, 3e-7, is the tail beyond five deviations: here none of many draws."""
+    rng = np.random.default_rng(0)
+    for n_bins in (1, 20):
+        for n_gaps in (0.0, 10.0, 100.0, 1e4):
+            exact = np.append(np.full(n_bins, n_gaps / 4.0 / n_bins), n_gaps)
+            for noise in (1.0, 30.0):
+                drawn = exact + noise * rng.standard_normal((2_000, n_bins + 1))
+                assert not any(is_unread(counts, noise) for counts in drawn)
+    assert is_unread(np.array([0.0, 1.0]), 0.0)
+    assert not is_unread(np.array([0.0, 0.0]), 0.0)
+    assert not is_unread(np.array([3.0, 12.0]), 0.0)
+
+
+@pytest.fixture(scope="module")
+def fitted(rows):
+    """What was fitted to rows that can all be read."""
+    X, y = rows
+    X = X.assign(pay=20_000.0 + X["age"])
+    vectorizer = DPTableVectorizer(random_state=0).fit(X)
+    additive = DPAdditiveClassifier(**CLASSES, random_state=0).fit(X, y)
+    linear = DPLogisticRegression(**CLASSES)
+    private = make_private_pipeline(DPTableVectorizer(), linear).fit(X, y)
+    plain = make_pipeline(DPTableVectorizer(), linear).fit(X, y)
+    return {
+        "transform": vectorizer.transform,
+        "predict": additive.predict,
+        "predict_proba": additive.predict_proba,
+        "decision_function": additive.decision_function,
+        "explain": additive.explain,
+        "score": lambda X: additive.score(X, y),
+        "predict of DPPipeline": private.predict,
+        "transform in a DPPipeline": private[:1].transform,
+        "predict_proba of Pipeline": plain.predict_proba,
+        "score of Pipeline": lambda X: plain.score(X, y),
+        "predict of a search": (
+            DPGridSearch(DPAdditiveClassifier(**CLASSES), GRID, random_state=0).fit(X, y).predict
+        ),
+        "predict of a calibrated classifier": (
+            DPCalibratedClassifier(DPAdditiveClassifier(**CLASSES), random_state=0).fit(X, y)
+        ).predict,
+    }
+
+
+def test_after_a_fit_one_warning_counts_what_cannot_be_read(fitted, rows):
+    for name, call in fitted.items():
+        _, texts = lost(lambda call=call: call(rows[0]))
+        assert len(texts) == 1, name
+        assert "'pay' (2)" in texts[0], name
+        assert "'age'" not in texts[0], name
+        assert lost(lambda call=call: call(rows[0].assign(pay=1.0)))[1] == [], name
+
+
+def test_dates_and_other_types_where_numbers_were_are_counted(fitted, rows):
+    X = rows[0].assign(pay=pd.Timestamp("2024-01-01"))
+    for name in ("transform", "predict"):
+        assert f"'pay' ({N})" in lost(lambda name=name: fitted[name](X))[1][0]
+
+
+def frozen(X):
+    return FrozenEstimator(DPTableVectorizer(random_state=0).fit(X.assign(pay=1.0)))
+
+
+def as_of_numbers():
+    return DPTableVectorizer(numeric_features=["pay"])
+
+
+def additive():
+    return DPAdditiveClassifier(**CLASSES, numeric_features=["pay"])
+
+
+def linear():
+    return DPLogisticRegression(**CLASSES)
+
+
+def pipeline():
+    return make_private_pipeline(as_of_numbers(), linear())
+
+
+def side_by_side(X):
+    return ColumnTransformer([("all", frozen(X), ["age", "pay"])])
+
+
+def known(X, y):
+    return additive().fit(X.assign(pay=1.0), y)
+
+
+def search(X, y):
+    return DPGridSearch(additive(), GRID, random_state=0).fit(X, y)
+
+
+def search_in_threads(X, y):
+    with joblib.parallel_backend("threading", n_jobs=2):
+        return DPGridSearch(additive(), GRID, n_jobs=2, random_state=0).fit(X, y)
+
+
+PRIVATE = {
+    "fit": lambda X, y: additive().fit(X, y),
+    "fit_transform": lambda X, y: as_of_numbers().fit_transform(X),
+    "DPPipeline": lambda X, y: pipeline().fit(X, y),
+    "fit_predict": lambda X, y: make_private_pipeline(as_of_numbers()).fit_transform(X),
+    "DPPipeline of a frozen step": lambda X, y: make_private_pipeline(frozen(X), linear()).fit(
+        X, y
+    ),
+    "Pipeline": lambda X, y: make_pipeline(as_of_numbers(), linear()).fit(X, y),
+    "Pipeline of a frozen step": lambda X, y: make_pipeline(frozen(X), linear()).fit(X, y),
+    "ColumnTransformer": lambda X, y: make_pipeline(side_by_side(X), linear()).fit(X, y),
+    "FeatureUnion": lambda X, y: FeatureUnion([("one", frozen(X))]).fit_transform(X),
+    "cross_val_score": lambda X, y: cross_val_score(additive(), X, y, cv=2),
+    "DPGridSearch": search,
+    "DPGridSearch in threads": search_in_threads,
+    "DPGridSearch of pipelines": lambda X, y: DPGridSearch(
+        pipeline(), {"dplogisticregression__alpha": [0.1, 1.0]}
+    ).fit(X, y),
+    "DPCalibratedClassifier": lambda X, y: DPCalibratedClassifier(additive()).fit(X, y),
+    "private_score": lambda X, y: private_score(known(X, y), X, y, epsilon=1.0),
+    "private_confusion_matrix": lambda X, y: private_confusion_matrix(
+        known(X, y), X, y, epsilon=1.0
+    ),
+    "private_calibration_curve": lambda X, y: private_calibration_curve(
+        known(X, y), X, y, epsilon=1.0
+    ),
+    "describe": lambda X, y: describe(X, epsilon=1.0),
+}
+
+
+@for_each("case", PRIVATE, parts=3)
+def test_of_records_nothing_is_counted(case, rows):
+    """A count of what can't be read would tell of rows that a guarantee protects."""
+    assert lost(lambda: PRIVATE[case](*rows))[1] == []
