@@ -243,6 +243,15 @@ def test_workers_that_lost_rows_decide_the_kinds_again(untyped, table, monkeypat
     np.testing.assert_array_equal(model.explain(untyped), expected)
 
 
+def test_numbers_far_from_zero_are_counted_alike(table):
+    """Their bins of three sizes are those of one machine."""
+    frame = pd.DataFrame({"far": 1.6e7 + table["age"], "pay": table["pay"]})
+    here, there = (DPTableVectorizer(epsilon=20.0, random_state=5) for _ in range(2))
+    fit(there, in_parts(frame), compute_chunk_sizes=True)
+    assert_same_columns(there, here.fit(frame))
+    assert 1.6e7 < here.knots_["far"].min() < here.knots_["far"].max() < 1.6e7 + 100
+
+
 def test_arrays_are_tables_too(table):
     X = table[["age", "pay"]].to_numpy()
     here = DPTableVectorizer(random_state=5).fit(X)

@@ -142,6 +142,20 @@ def test_no_record_moves_counts_further_where_numbers_are_far_from_zero(adjacenc
     assert reach.min() > 0.69
 
 
+def test_all_that_is_published_of_numbers_follows_from_releases():
+    """Whatever the records are: other tables have the same bins, knots and gaps."""
+    others = [
+        FAR.assign(x=np.linspace(-3.0, 1e-3, 3000)),
+        FAR.assign(z=FAR["x"], x=np.where(np.arange(3000) < 900, NAN, 0.1)),
+    ]
+    for estimator in (DPTableVectorizer(epsilon=8.0), DPTableVectorizer(epsilon=0.5)):
+        fitted, values, script, _ = record(estimator, FAR)
+        for table in others:
+            other, theirs, _, _ = record(estimator, table, script=script)
+            assert [value.size for value in theirs] == [value.size for value in values]
+            assert published(other) == published(fitted)
+
+
 @pytest.mark.parametrize(
     "words", [["b", "a"], ["b", "a", "b", "a"], ["new", "a", "b"], ["b", None]]
 )
