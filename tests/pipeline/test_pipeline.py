@@ -617,8 +617,8 @@ def test_rows_that_nothing_bounds_are_told(before, options, is_told):
 
 
 @pytest.mark.parametrize("first", [DPTableVectorizer(), DPAdditiveClassifier(**TWO)])
-def test_no_entry_tells_a_table_reader_what_a_column_holds(first):
-    """A word in a column of booleans that has the type of objects: counts with noise tell."""
+def test_a_release_tells_a_table_reader_what_columns_hold_and_no_entry_does(first):
+    """A word in a column of booleans that has the type of objects."""
     steps = (first,) if hasattr(first, "predict") else (first, DPLogisticRegression(**TWO))
     model = make_private_pipeline(*steps, epsilon=50.0, random_state=0)
     flags = np.array([True, False] * 200, dtype=object)
@@ -628,8 +628,8 @@ def test_no_entry_tells_a_table_reader_what_a_column_holds(first):
         X = pd.DataFrame({"flag": flags})
         X.loc[399, "flag"] = last
         fitted = model.fit(X, y)[0]
-        numbers = fitted.terms_[0].knots if hasattr(fitted, "terms_") else fitted.knots_["flag"]
-        found.append(numbers)
+        has_terms = hasattr(fitted, "terms_")
+        found.append(fitted.terms_[0].knots if has_terms else fitted.knots_["flag"])
     np.testing.assert_array_equal(*found)
     assert found[0].tolist() == [0.0, 1.0]
 
