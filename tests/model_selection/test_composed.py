@@ -304,7 +304,7 @@ def test_what_a_trial_could_fail_on_is_refused_before_anything_is_charged(name, 
 
 def test_bad_choices_of_a_table_are_refused_before_anything_is_charged(tmp_path):
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=9.0, delta=1e-2)
-    for options in ({"interactions": [("age", "height")]}, {"monotonic_cst": {"job": 1}}):
+    for options in ({"interactions": [("age", "height")]}, {"monotonic_cst": {"name": 1}}):
         search = DPGridSearch(DPAdditiveClassifier(**TWO, **options), {}, ledger=ledger)
         with pytest.raises(ValueError, match=next(iter(options))):
             search.fit(*table(300))
