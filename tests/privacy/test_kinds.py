@@ -267,6 +267,10 @@ def test_what_is_planned_before_the_table_covers_it_with_types_and_without(name,
     without = plan_for(estimator, n_columns)
     costs = [gaussian_cost(plan.events, "zero_out", erasure=0.0) for plan in (planned, without)]
     assert costs[1].is_within(costs[0])
+    for kind in ("numeric", "date", "word"):
+        given = read_given(("c",) * n_columns, (kind,) * n_columns)
+        events = without.following(given).events
+        assert gaussian_cost(events, "zero_out", erasure=0.0).mu <= costs[0].mu * (1.0 + 1e-14)
     assert costs[1].mu == pytest.approx(costs[0].mu, rel=1e-7)
     assert costs[1].erasure == costs[0].erasure > 0.0
 

@@ -104,11 +104,15 @@ def plan_after_kinds(budget, whole, make, *, given, erasure, n_rows, stream_key,
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_DECLARE.format(", ".join(map(repr, names))))
     sizes = {"n_rows": n_rows, "n_columns": len(names)}
-    share = table_share * _share_of_kinds(whole.part(table_share), **sizes)
+    of_table = whole.part(table_share)
+    share = _share_of_kinds(of_table, **sizes)
+    # Of the table's part, so that parts are rounded as where nothing is learnt of kinds.
+    release = count_release(of_table, **sizes, share=share)
+    share *= table_share
     return KindsPlan(
         budget=budget,
         n_rows=n_rows,
-        releases={"kinds": count_release(whole, **sizes, share=share)},
+        releases={"kinds": release},
         stream_key=stream_key,
         erasure=erasure,
         names=names,
