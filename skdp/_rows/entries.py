@@ -93,7 +93,7 @@ def _class_of_text(text):
 
 def is_gap_entry(entry):
     """Return whether an entry is a gap, or a text that stands for one."""
-    return is_gap_mark(entry) if isinstance(entry, str) else is_gap(entry)
+    return _family_of(type(entry)) is not None and class_of(entry) == GAP
 
 
 def is_gap_mark(text):

@@ -6,9 +6,11 @@ from numbers import Real
 
 import narwhals as nw
 import numpy as np
+from sklearn.utils import get_tags
 
 from skdp._rows.columns import DTYPES, is_gap
 from skdp._rows.entries import as_number, is_gap_mark
+from skdp._rows.frames import dense
 from skdp._rows.kinds import UNTYPED, holds_words
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame
 from skdp._sklearn import quietly, refuse_rows, refuse_unreadable, validate_data
@@ -33,7 +35,16 @@ def validate_numbers(estimator, X, *y, **checks):
         If a text is neither a number nor a mark for a gap.
     """
     refuse_unreadable(X, dtype=DTYPES)
+    if not (get_tags(estimator).input_tags.sparse and _holds_zeros(X)):
+        # scikit-learn warns of a frame's sparse columns, or refuses them.
+        X = dense(X)
     return validate_data(estimator, numbers_of(X), *y, dtype=DTYPES, **checks)
+
+
+def _holds_zeros(X):
+    """Return whether what a data frame's sparse columns leave out is 0, if it has any."""
+    dtypes = getattr(X, "dtypes", ()) if hasattr(X, "isetitem") else ()
+    return all(getattr(dtype, "fill_value", 0) == 0 for dtype in dtypes)
 
 
 def are_numbers(X):
