@@ -399,14 +399,16 @@ def test_a_word_among_numbers_is_an_error_before_any_noise(tmp_path):
     """A trial would fail by one record, and what it chooses instead would tell of it."""
     X, y = records()
     frame = pd.DataFrame(X).astype({0: object})
-    frame.iloc[7, 0] = "1.5"
+    frame.iloc[7, 0] = "word"
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=1.0, delta=1e-5)
     encode = ColumnTransformer([("of", DPOneHotEncoder(categories=[[0.0, 1.0]]), [0])])
     model = Pipeline([("columns", "passthrough"), ("model", DPLogisticRegression(classes=[0, 1]))])
     settings = {"columns": ["passthrough", encode]}
-    with pytest.raises(TypeError, match="numbers alone"):
+    with pytest.raises(ValueError, match="must be numeric|numbers"):
         DPGridSearch(model, settings, ledger=ledger).fit(frame, y)
     assert ledger.to_dict()["charges"] == []
+    frame.iloc[7, 0] = "1.5"
+    DPGridSearch(model, settings, epsilon=0.5).fit(frame, y)
 
 
 def test_errors_of_a_regression_come_before_any_noise(tmp_path):
