@@ -1,4 +1,4 @@
-"""Whether rows that are predicted or transformed are those of a fit: nothing is told of these."""
+"""Whether rows that are predicted or transformed are records, of which nothing may be told."""
 
 import sys
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ _FITS = {"fit", "fit_transform", "fit_predict", "fit_resample", "partial_fit"}
 
 @contextmanager
 def private_rows():
-    """Have nothing told of the rows that are predicted or transformed within: they are records."""
+    """Have nothing told of rows that are predicted or transformed within."""
     before = _ROWS_ARE_PRIVATE.set(True)
     try:
         yield
@@ -20,10 +20,11 @@ def private_rows():
 
 
 def rows_are_private():
-    """Return whether rows that are transformed or predicted now are those of a fit or a score.
+    """Return whether this is called within a fit, or within `private_rows`.
 
-    scikit-learn's tools transform the rows of a fit, too, and predict those that a model is
-    validated on.
+    Pipelines, ours and scikit-learn's, transform the rows of a fit by steps that were fitted
+    before, and tools that validate predict rows that weren't fitted. Nothing but who calls tells
+    these from rows that are new.
     """
     return _ROWS_ARE_PRIVATE.get() or _is_in_fit()
 
