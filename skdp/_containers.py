@@ -198,10 +198,14 @@ def _refuse_entry(column, kind, numbers_alone):
         return
     if numbers_alone and hasattr(kind, "__float__") and name not in _UNREADABLE_ENTRIES:
         return
-    remedy = remedy_for(name)
     if numbers_alone:
-        raise TypeError(_NO_NUMBER.format(name, column, remedy))
-    raise TypeError(_NO_ENTRY.format(column, name, remedy))
+        raise TypeError(no_number(name, column))
+    raise TypeError(_NO_ENTRY.format(column, name, remedy_for(name)))
+
+
+def no_number(name, column):
+    """Return what is told of an entry in a column of numbers whose type has this name."""
+    return _NO_NUMBER.format(name, column, remedy_for(name))
 
 
 def remedy_for(name):

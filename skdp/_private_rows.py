@@ -1,39 +1,38 @@
-"""Whether rows that are predicted or transformed are records, of which nothing may be told."""
+"""Whether rows that are transformed or predicted are records: nothing is told of these."""
 
-import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_ROWS_ARE_PRIVATE = ContextVar("_ROWS_ARE_PRIVATE", default=False)
-# Methods that fit, of whatever package.
-_FITS = {"fit", "fit_transform", "fit_predict", "fit_resample", "partial_fit"}
+_RECORDS, _NEW = "records", "new"
+# None where nobody knows: whoever transforms rows may fit to them next.
+_ROWS = ContextVar("_ROWS", default=None)
 
 
 @contextmanager
 def private_rows():
-    """Have nothing told of rows that are predicted or transformed within."""
-    before = _ROWS_ARE_PRIVATE.set(True)
+    """Have nothing told of rows that are transformed or predicted within."""
+    before = _ROWS.set(_RECORDS)
     try:
         yield
     finally:
-        _ROWS_ARE_PRIVATE.reset(before)
+        _ROWS.reset(before)
+
+
+@contextmanager
+def new_rows():
+    """Have it known that rows within are predicted, and no records unless they were before."""
+    before = _ROWS.set(_ROWS.get() or _NEW)
+    try:
+        yield
+    finally:
+        _ROWS.reset(before)
 
 
 def rows_are_private():
-    """Return whether this is called within a fit, or within `private_rows`.
-
-    Pipelines, ours and scikit-learn's, transform the rows of a fit by steps that were fitted
-    before, and tools that validate predict rows that weren't fitted. Nothing but who calls tells
-    these from rows that are new.
-    """
-    return _ROWS_ARE_PRIVATE.get() or _is_in_fit()
+    """Return whether rows that are predicted now are known to be records."""
+    return _ROWS.get() == _RECORDS
 
 
-def _is_in_fit():
-    frame = sys._getframe(1)
-    while frame is not None:
-        name, package = frame.f_code.co_name, frame.f_globals.get("__name__", "").split(".")[0]
-        if name in _FITS or (package == "sklearn" and name.startswith("_fit")):
-            return True
-        frame = frame.f_back
-    return False
+def rows_are_new():
+    """Return whether rows that are transformed now are known to be predicted, and no records."""
+    return _ROWS.get() == _NEW

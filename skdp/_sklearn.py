@@ -15,6 +15,7 @@ from sklearn.utils._metadata_requests import SIMPLE_METHODS
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
 
 from skdp._containers import refuse_columns, refuse_container, refuse_entries, refuse_equal_names
+from skdp._private_rows import private_rows
 from skdp._sparse import canonical
 
 # scikit-learn's own, which others take from here.
@@ -137,7 +138,8 @@ def _fit_context(*, prefer_skip_nested_validation):
             if refuse_order is not None:
                 refuse_order(estimator, *args, **kwargs)
             _refuse_arguments(estimator, fit.__name__, of_fit, args, kwargs)
-            return fit(estimator, *args, **kwargs)
+            with private_rows():
+                return fit(estimator, *args, **kwargs)
 
         return context(checked)
 

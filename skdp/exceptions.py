@@ -64,9 +64,13 @@ class LedgerWarning(UserWarning):
 class LostDataWarning(UserWarning):
     """A column of a table is lost to a fit, or entries of rows that are predicted can't be read.
 
-    In a fit it follows from what was released with noise. After a fit it counts entries of the rows
-    that a fitted model or transformer gets, by column, and comes only where these are nobody's
-    training or test rows.
+    In a fit it follows from what was released with noise. In a prediction it counts the entries of
+    the rows, by column. In fits and private scores nothing is counted, as these rows are records.
+
+    Raises
+    ------
+    LostDataWarning
+        By fits of raw tables and predictions for these, where it is made an error.
 
     Examples
     --------

@@ -9,7 +9,6 @@ import numpy as np
 
 from skdp._bounds import present_records
 from skdp._containers import refuse_columns, refuse_entries, refuse_equal_names
-from skdp._private_rows import rows_are_private
 from skdp._rows.columns import sort_categories
 from skdp._rows.entries import CLASSES, UnreadableEntryError, is_gap_entry
 from skdp._rows.kinds import (
@@ -292,8 +291,8 @@ def _count_unread(names, kinds, columns, entries):
 
 
 def warn_of_unread(frame):
-    """Warn of what columns of numbers hold besides, where the rows aren't private."""
-    if frame.unread and not rows_are_private():
+    """Warn of what columns of numbers hold besides; only where the rows are no records."""
+    if frame.unread:
         texts = [f"{name!r} ({count})" for name, count in frame.unread.items()]
         warn_user(_UNREAD.format(", ".join(texts)), LostDataWarning)
 

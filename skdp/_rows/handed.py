@@ -3,6 +3,7 @@
 import narwhals as nw
 import numpy as np
 
+from skdp._containers import refuse_equal_names
 from skdp._rows.columns import find_gaps
 from skdp._rows.frames import dense
 from skdp._rows.kinds import DATE, NUMERIC
@@ -33,6 +34,7 @@ def as_floats(X, *, numbers_alone=False):
 def _handed(X):
     if hasattr(X, "to_pandas"):
         # polars and pyarrow, whose own types say more than what pandas makes of them.
+        refuse_equal_names(X)
         typed = {place: _typed(column) for place, (_, column) in enumerate(columns_of(X))}
         made = _of_frame(X.to_pandas())
         return with_columns(made, {p: c for p, c in typed.items() if c is not None})
@@ -85,8 +87,8 @@ def _typed(source):
     if isinstance(dtype, np.dtype) and dtype.kind in "fM":
         return None
     kind = source.kind
-    # Spans of time stay such, which readers of numbers alone refuse.
-    if kind not in (NUMERIC, DATE) or source.dtype == nw.Duration:
+    # Spans and times of day stay such, which readers refuse.
+    if kind not in (NUMERIC, DATE) or source.dtype in (nw.Duration, nw.Time):
         return None
     floats = source.floats(kind)
     return floats if kind == NUMERIC else _as_dates(floats)

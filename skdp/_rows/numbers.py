@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import get_tags
 
+from skdp._containers import no_number
 from skdp._rows.columns import DTYPES, is_gap
 from skdp._rows.entries import as_number, is_gap_mark
 from skdp._rows.frames import dense
@@ -15,9 +16,8 @@ from skdp._rows.kinds import UNTYPED, holds_words
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame
 from skdp._sklearn import quietly, refuse_rows, refuse_unreadable, validate_data
 
-# They begin as Python's own errors do, which scikit-learn's checks look for.
+# It begins as Python's own error does, which scikit-learn's checks look for.
 _NO_NUMBER = "could not convert string to float"
-_NO_ENTRY = "float() argument must be a string or a real number, not {!r} (column {!r})."
 _SPANS = (datetime.timedelta, np.timedelta64)
 # Types of arrays that say nothing of what entries are.
 _UNTYPED = "OU"
@@ -142,7 +142,7 @@ def numbers_in(source, name):
 def _number(entry, name):
     number = as_number(entry)
     if isinstance(entry, _SPANS):
-        raise TypeError(_NO_ENTRY.format(type(entry).__name__, name))
+        raise TypeError(no_number(type(entry).__name__, name))
     if number == number or is_gap(entry):
         return number
     if isinstance(entry, str):
@@ -154,4 +154,4 @@ def _number(entry, name):
     if isinstance(entry, (Real, Decimal)):
         # Too large for a float, and refused as that.
         return np.inf
-    raise TypeError(_NO_ENTRY.format(type(entry).__name__, name))
+    raise TypeError(no_number(type(entry).__name__, name))

@@ -12,6 +12,7 @@ from skdp._checks import check_finite, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
 from skdp._fused import sums_of
+from skdp._private_rows import rows_are_private
 from skdp._rows.frames import read_frame, warn_of_unread
 from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
@@ -243,7 +244,8 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
     def _matrix(self, X):
         check_is_fitted(self)
         frame = read_frame(self, X, reset=False)
-        warn_of_unread(frame)
+        if not rows_are_private():
+            warn_of_unread(frame)
         return self._basis.matrix(frame)
 
     def explain(self, X):

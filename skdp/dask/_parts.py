@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from skdp._bounds import BoundedRows, null_records
 from skdp._fused import sums_compiled
 from skdp._rows.numbers import numbers_of
-from skdp._sklearn import validate_arrays
+from skdp._sklearn import refuse_unreadable, validate_arrays
 from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
 from skdp.dask._groups import Groups, WithGroups, read_groups
@@ -146,6 +146,7 @@ class RowReader:
     def checked(self, X, y):
         """Return rows and y as scikit-learn's contract has them, and of raw rows a `RawTable`."""
         checks = {"accept_sparse": "csr", **self.checks_of_targets}
+        refuse_unreadable(X, dtype=_FLOATS)
         return *validate_arrays(self.name, numbers_of(X), y, dtype=_FLOATS, **checks)[:2], None
 
 

@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdp._checks import LARGEST_BOUND
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
+from skdp._private_rows import new_rows
 from skdp._rows.handed import as_floats
 from skdp._sklearn import quietly, refuse_rows
 from skdp.exceptions import warn_user
@@ -300,7 +301,9 @@ def _of_floats(name):
     @available_if(inherited)
     @functools.wraps(getattr(Pipeline, name))
     def method(self, X, *args, **params):
-        return inherited(self)(self._as_read(X), *args, **params)
+        # What is transformed may be the rows of a fit that follows.
+        with contextlib.nullcontext() if name == "transform" else new_rows():
+            return inherited(self)(self._as_read(X), *args, **params)
 
     return method
 

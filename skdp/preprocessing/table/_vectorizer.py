@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._groups import encode_groups
+from skdp._private_rows import rows_are_new
 from skdp._rows.frames import read_frame, warn_of_unread
 from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
@@ -233,7 +234,9 @@ class DPTableVectorizer(PrivateTransformer):
         """
         check_is_fitted(self)
         frame = read_frame(self, X, reset=False)
-        warn_of_unread(frame)
+        # A step on the way to a prediction. Other rows may be those of a fit that follows.
+        if rows_are_new():
+            warn_of_unread(frame)
         return self._basis.matrix(frame)
 
     def get_feature_names_out(self, input_features=None):
