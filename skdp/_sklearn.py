@@ -42,11 +42,18 @@ _TELL_NO_VALUE = re.compile(
     r"|[Xy] is an array of \w+, and array_api_dispatch"
     # Those of `skdp._containers`.
     r"|(Complex data not supported: )?(X|column .+) of type .+ holds |X is an? \w+"
-    r"|column .+ holds entries of type \w+: "
+    r"|column .+ holds entries of type \w+: |could not convert string to float in column "
     r"|Expected 2D array, got scalar array instead: X is of type "
     r"|two columns of X have the same name"
 )
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
+# What is told of text where numbers alone are read.
+NUMBERS_ALONE = (
+    "X, and y of a regression, must be numeric (the entry is withheld). Labels that are words are "
+    "for classifiers, and tables that hold words for skdp.additive. Words can also be encoded with "
+    "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
+    "skdp.preprocessing.DPOneHotEncoder, which finds categories privately."
+)
 _REPLACED = {
     "Complex data not supported\n": "Complex data not supported.",
     "Expected 2D array, got 1D array instead": "Expected 2D array, got 1D array instead. Reshape "
@@ -55,11 +62,7 @@ _REPLACED = {
     "instead.",
     "Sparse data was passed for X, but dense": "Sparse data was passed for X, but dense data is "
     "required: give X.toarray(), of a data frame X.sparse.to_dense().",
-    "could not convert string to float": "could not convert string to float: X, and y of a "
-    "regression, must be numeric (the entry is withheld). Labels that are words are for "
-    "classifiers, and tables that hold words for skdp.additive. Words can also be encoded with "
-    "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
-    "skdp.preprocessing.DPOneHotEncoder, which finds categories privately.",
+    "could not convert string to float: ": f"could not convert string to float: {NUMBERS_ALONE}",
     # For labels that are words scikit-learn doesn't name y, nor say that one is None or NA.
     "Input contains NaN": "Input y contains NaN.",
     "boolean value of NA is ambiguous": "Input y contains NaN.",

@@ -340,3 +340,11 @@ def test_other_arguments_are_refused_by_public_names():
     ):
         with pytest.raises(TypeError, match=match):
             DPRidge().fit(*arguments[0], **arguments[1])
+
+
+@for_each("X", [beside("job", WORDS), np.array([WORDS, WORDS]).T, [[1.0, "hush"]] * N])
+def test_text_among_numbers_is_told_by_its_column(X):
+    name = "'job'" if hasattr(X, "columns") else "'x[01]'"
+    match = rf"could not convert string to float in column {name}: .*skdp\.additive"
+    for reader in ("DPRidge", "BoundsScaler", "DPSimpleImputer", "predict", "DPPipeline"):
+        assert_refused(OF_NUMBERS[reader], X, match)

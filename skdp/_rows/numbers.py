@@ -14,10 +14,9 @@ from skdp._rows.entries import as_number, is_gap_mark
 from skdp._rows.frames import dense
 from skdp._rows.kinds import UNTYPED, holds_words
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame
-from skdp._sklearn import quietly, refuse_rows, refuse_unreadable, validate_data
+from skdp._sklearn import NUMBERS_ALONE, quietly, refuse_rows, refuse_unreadable, validate_data
 
-# It begins as Python's own error does, which scikit-learn's checks look for.
-_NO_NUMBER = "could not convert string to float"
+_TEXT = f"could not convert string to float in column {{!r}}: {NUMBERS_ALONE}"
 _SPANS = (datetime.timedelta, np.timedelta64)
 # Types of arrays that say nothing of what entries are.
 _UNTYPED = "OU"
@@ -148,7 +147,7 @@ def _number(entry, name):
     if isinstance(entry, str):
         if is_gap_mark(entry):
             return np.nan
-        raise ValueError(_NO_NUMBER)
+        raise ValueError(_TEXT.format(name))
     if isinstance(entry, Decimal) and entry.is_nan():
         return np.nan
     if isinstance(entry, (Real, Decimal)):

@@ -94,7 +94,7 @@ _OTHER_TYPES = (
     "numbers whose types aren't those of numbers, as which trials get them: give such columns a "
     "type of NumPy's, by X.astype({...}), or choose columns by names."
 )
-_WORDS_OR_GAPS = ("could not convert string to float: X", "Input X contains NaN")
+_WORDS_OR_GAPS = ("could not convert string to float", "Input X contains NaN")
 _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
     **BUDGET_CONSTRAINTS,
