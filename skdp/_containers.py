@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from decimal import Decimal
 from functools import partial
 from io import IOBase
+from itertools import chain
 from numbers import Real
+from operator import attrgetter
 from os import PathLike
 
 import numpy as np
@@ -103,7 +105,7 @@ def refuse_container(X):
     # Of SciPy's sparse arrays one kind is a dict.
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError(_TABLE_OF.format(name))
-    if isinstance(X, list | tuple) and any(isinstance(row, Mapping) for row in X):
+    if isinstance(X, list | tuple) and any(issubclass(row, Mapping) for row in set(map(type, X))):
         raise TypeError(_TABLE_OF.format(f"{name} of dicts"))
     if isinstance(X, str | bytes | PathLike | IOBase):
         raise TypeError(_FILE.format(name))
@@ -142,7 +144,7 @@ def refuse_columns(X, *, numbers_alone=False):
 def refuse_entries(X, *, numbers_alone=False):
     """Refuse what objects of Python, and entries of a list, are by themselves, by their types."""
     for name, entries in _columns_of_objects(X):
-        for kind in dict.fromkeys(map(type, entries)):
+        for kind in sorted(set(map(type, entries)), key=attrgetter("__name__")):
             _refuse_entry(name, kind, numbers_alone)
 
 
@@ -178,16 +180,24 @@ def _columns_of_objects(X):
     """Yield names and entries of columns that hold objects of Python."""
     if isinstance(X, np.ndarray):
         if X.dtype.kind == "O" and X.ndim == 2:
-            yield from ((f"x{place}", column) for place, column in enumerate(X.T))
+            yield from ((f"x{place}", column.tolist()) for place, column in enumerate(X.T))
     elif isinstance(X, list | tuple):
-        if all(isinstance(row, list | tuple) for row in X):
-            columns = zip(*X, strict=False)
-            yield from ((f"x{place}", column) for place, column in enumerate(columns))
+        if all(issubclass(row, list | tuple) for row in set(map(type, X))):
+            yield from _columns_of_rows(X)
     else:
         for name, dtype in _typed_columns(X):
             categories = getattr(dtype, "categories", None)
             if str(getattr(categories, "dtype", dtype)).lower() == "object":
-                yield name, X[name] if categories is None else categories
+                entries = X[name] if categories is None else categories
+                yield name, np.asarray(entries, dtype=object).tolist()
+
+
+def _columns_of_rows(rows):
+    """Yield what `_columns_of_objects` does, unless all entries are numbers, text or None."""
+    kinds = set(map(type, chain.from_iterable(rows)))
+    if not all(issubclass(kind, (*_NUMBERS_AND_TEXT, type(None))) for kind in kinds):
+        columns = zip(*rows, strict=False)
+        yield from ((f"x{place}", column) for place, column in enumerate(columns))
 
 
 def _refuse_entry(column, kind, numbers_alone):

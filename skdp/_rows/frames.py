@@ -249,8 +249,8 @@ def _open(estimator, X, reset):
             if 0 in frame.shape:
                 raise ValueError(_EMPTY.format(frame.shape))
             return lambda place: ColumnOfFrame(frame[:, place])
-    # A list has no types.
-    dtype = None if hasattr(X, "dtype") else object
+    # A list has no types; what becomes an array has that of the array.
+    dtype = None if hasattr(X, "dtype") or hasattr(X, "__array__") else object
     array = validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False)
     return lambda place: ColumnOfArray(array[:, place])
 

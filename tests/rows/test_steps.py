@@ -159,9 +159,7 @@ def test_steps_hand_on_what_entries_are(nesting, name, container):
 
 
 @pytest.mark.parametrize("nesting", NESTINGS)
-@for_each(
-    "name, container", BEHIND, parts=2
-)
+@for_each("name, container", BEHIND, parts=2)
 def test_tables_behind_steps_are_those_in_front(nesting, name, container):
     X = make(name, container)[1]
     table = DPTableVectorizer(epsilon=INF)
