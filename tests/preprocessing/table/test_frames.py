@@ -267,3 +267,19 @@ def test_names_of_columns_differ():
     pyarrow = pytest.importorskip("pyarrow")
     with pytest.raises(ValueError, match="the same name"):
         read(pyarrow.table([[1, 2], ["a", "b"]], names=["a", "a"]))
+
+
+class ArrayByItself:
+    """What NumPy makes an array of, and has no type that one could ask for."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self._array, dtype=dtype)
+
+
+def test_what_becomes_an_array_by_itself_has_the_type_of_that():
+    for array, kind in ((np.eye(2), "numeric"), (np.eye(2) > 0.5, "boolean")):
+        frame = read_frame(DPTableVectorizer(), ArrayByItself(array), reset=True)
+        assert frame.kinds == (kind, kind)
