@@ -462,7 +462,7 @@ def test_what_cannot_be_read_is_refused_before_anything_is_read(table):
     with pytest.raises(TypeError, match="y must be a Dask"):
         model.fit(X, None)
     complex_numbers = in_parts(table[COLUMNS].assign(age=1j))
-    with pytest.raises(ValueError, match="column 'age' of type complex128"):
+    with pytest.raises(ValueError, match="Complex data not supported"):
         model.fit(complex_numbers, y)
     model.set_params(monotonic_cst={"age": 1}, classes=["a", "b", "c"])
     with pytest.raises(ValueError, match="is for two classes"):
