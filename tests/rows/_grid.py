@@ -271,3 +271,11 @@ def make(name, container):
     """Return entries, and a table with these as its column."""
     entries = (COLUMNS | OF_OBJECTS)[name]
     return entries, (ANY | TYPED.get(name, {}))[container](entries)
+
+
+def objects_of_rows(columns):
+    """Return an array of objects of lists by name."""
+    array = np.empty((len(next(iter(columns.values()))), len(columns)), dtype=object)
+    for place, entries in enumerate(columns.values()):
+        array[:, place] = entries
+    return array
