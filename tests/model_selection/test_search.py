@@ -404,7 +404,7 @@ def test_a_word_among_numbers_is_an_error_before_any_noise(tmp_path):
     encode = ColumnTransformer([("of", DPOneHotEncoder(categories=[[0.0, 1.0]]), [0])])
     model = Pipeline([("columns", "passthrough"), ("model", DPLogisticRegression(classes=[0, 1]))])
     settings = {"columns": ["passthrough", encode]}
-    with pytest.raises(ValueError, match="must be numeric|numbers"):
+    with pytest.raises(ValueError, match=r"must be numeric|numbers"):
         DPGridSearch(model, settings, ledger=ledger).fit(frame, y)
     assert ledger.to_dict()["charges"] == []
     frame.iloc[7, 0] = "1.5"
