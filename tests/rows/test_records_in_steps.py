@@ -115,4 +115,4 @@ def test_categories_are_those_of_each_record(name, container):
 def categories(X):
     with warnings.catch_warnings(action="ignore"):
         encoder = DPOneHotEncoder(epsilon=ENDLESS, delta=1e-5, random_state=0).fit(X)
-    return encoder.categories_[0]
+    return encoder.categories_[0].tolist()
