@@ -110,7 +110,7 @@ def table(n=120):
     """Return a raw frame with gaps, and labels."""
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.uniform(0, 60, (n, 2)), columns=["age", "debt"])
-    frame["word"] = rng.choice(["a", "b", None], n, p=[0.6, 0.3, 0.1])
+    frame["word"] = pd.Categorical(rng.choice(["a", "b", None], n, p=[0.6, 0.3, 0.1]))
     y = (frame["age"] > 30).to_numpy().astype(int)
     frame.loc[::7, "age"] = np.nan
     return frame, y
@@ -299,8 +299,14 @@ for _name, _options in DESCRIPTIONS.items():
     _options = {"epsilon": 4.0, "random_state": 0} | _options
     subject(f"description: {_name}", functools.partial(describe, table(3000)[0], **_options))
 
+    untyped = table(3000)[0].astype(object)
+    subject(f"description: objects, {_name}", functools.partial(describe, untyped, **_options))
+
 for _name, _step in TABLES.items():
     subject(f"table: {_name}", functools.partial(fit_step, _step, table()[0]))
+    subject(
+        f"table: objects, {_name}", functools.partial(fit_step, _step, table()[0].astype(object))
+    )
 
 
 # Additive models.
@@ -314,14 +320,16 @@ ADDITIVE = {
 }
 
 
-def fit_additive(model):
+def fit_additive(model, kind=None):
     X, y = table()
+    X = X if kind is None else X.astype(kind)
     model = clone(model).fit(X, y)
     return model, model.explain(X[:9]), model.to_markdown()
 
 
 for _name, _model in ADDITIVE.items():
     subject(f"additive: {_name}", functools.partial(fit_additive, _model))
+    subject(f"additive: objects, {_name}", functools.partial(fit_additive, _model, object))
 
 # Pipelines.
 
