@@ -21,6 +21,7 @@ _SPANS = (datetime.timedelta, np.timedelta64)
 # Types of arrays that say nothing of what entries are.
 _UNTYPED = "OU"
 _PLAIN = "biufcmM"
+_PLAIN_TYPES = {float, int, bool, type(None)}
 
 
 def validate_numbers(estimator, X, *y, **checks):
@@ -132,10 +133,22 @@ def _of_array(X):
 
 def numbers_in(source, name):
     """Return the entries of a column as floats, each by itself, NaN for gaps."""
+    if (floats := _plain_floats(source.objects)) is not None:
+        return floats
     entries = source.entries()
     if entries.numbers is not None:
         return entries.numbers[entries.codes]
     return entries.read(lambda entry: _number(entry, name))
+
+
+def _plain_floats(objects):
+    """Return objects of types that NumPy reads as they are read one by one, None of others."""
+    if objects is None or not set(map(type, objects)) <= _PLAIN_TYPES:
+        return None
+    try:
+        return objects.astype(np.float64)
+    except OverflowError:
+        return None
 
 
 def _number(entry, name):

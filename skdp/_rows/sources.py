@@ -205,6 +205,12 @@ class ColumnOfFrame:
             return _of_arrow(self._series.to_arrow())
         return Entries.of(self._series.to_list())
 
+    @property
+    def objects(self):
+        """Entries as an array of objects, None where pandas or NumPy has another type."""
+        is_of_objects = getattr(self.native, "dtype", None) == np.dtype(object)
+        return self.native.to_numpy() if is_of_objects else None
+
     def _is_in_arrow(self):
         """Return whether a column of text lies in memory as Arrow has it.
 
@@ -265,6 +271,11 @@ class ColumnOfArray:
         if letter in "biuf" and kind != DATE:
             return self._column.astype(np.float64, copy=False)
         return None
+
+    @property
+    def objects(self):
+        """Entries as an array of objects; see `ColumnOfFrame.objects`."""
+        return self._column if self._column.dtype.kind == "O" else None
 
     def entries(self):
         """Return the `Entries`."""
