@@ -37,8 +37,8 @@ class DPOneHotEncoder(PrivateTransformer):
     Parameters
     ----------
     categories : "auto" or list of array-like, default="auto"
-        For each feature, a list of its categories, numbers or strings, NaN for missing values. An
-        entry "auto", or "auto" for all, finds them privately. With lists for all features nothing
+        For each feature, a list of its categories, numbers, booleans or strings, NaN for missing
+        values. An entry "auto", or "auto" for all, finds them privately. With lists for all features nothing
         is learnt: this costs nothing, and the report is None.
     handle_unknown : {"infrequent", "ignore"}, default="infrequent"
         Encoding of a value that is not one of the categories: 1 in a last column of the feature,
@@ -80,9 +80,15 @@ class DPOneHotEncoder(PrivateTransformer):
     release and an erasure, which is a release that shows everything with a small probability [1]_;
     doc/theory/categories.rst has the proof.
 
+    Each entry is read by itself, so that no record decides how others are read. Numbers of all
+    types are floats, False and True are 0 and 1, spans of time are days, and dates are strings such
+    as "2024-01-31". In `transform` the same value in another type has the same category: of a
+    number also the text, and of text a number that is written so. Where all categories are numbers,
+    a mark for a gap such as "?" is a missing value.
+
     Categories that a data frame declares aren't read, because they may have been made from the
-    records. Unknown values in `transform` are never an error, whatever they are: numbers among
-    strings, infinite numbers and objects are encoded as other unknown values. In `fit` they are.
+    records. Unknown values in `transform` are never an error, whatever they are: infinite numbers
+    and objects are encoded as other unknown values. In `fit` they are.
 
     References
     ----------

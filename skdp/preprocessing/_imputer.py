@@ -121,6 +121,10 @@ class DPSimpleImputer(PrivateTransformer):
     and below, so a range ten times too wide costs three halvings. Both move to the middle of the
     range where entries are few or the noise is large. A column without entries is kept.
 
+    Each entry is read by itself. For "mean" and "median" the text of a number is that number, a
+    mark such as "?" is a gap, and other text is refused. For "most_frequent" and "constant" numbers
+    of all types are floats, False and True are 0 and 1, and dates are strings such as "2024-01-31".
+
     With ``epsilon=inf`` fill values are those of scikit-learn, and bounds don't clip.
 
     References
