@@ -16,6 +16,7 @@ from operator import attrgetter
 from os import PathLike
 
 import numpy as np
+from sklearn import get_config
 
 _LOADED = ": give the table that it stands for, X.{}."
 _ONE_COLUMN = ", a single column: give {}."
@@ -90,6 +91,51 @@ _UNREADABLE_ENTRIES = {
 _TEMPORAL_ENTRIES = frozenset(name for name, text in _UNREADABLE_ENTRIES.items() if text is _DATES)
 _GAPS = frozenset(("NoneType", "NAType", "NaTType"))
 _NUMBERS_AND_TEXT = (str, Real, np.bool_, Decimal)
+
+
+def refuse_unreadable(X, dtype="numeric", reset=True, skip_check_array=False, **_checks):
+    """Refuse what no rows are read from, and types that a reader hasn't."""
+    refuse_rows(X)
+    refuse_equal_names(X)
+    if skip_check_array:
+        return
+    numbers_alone = dtype not in (None, object)
+    refuse_columns(X, numbers_alone=numbers_alone)
+    # To what encodes words any other entry is an unknown one, once it is fitted.
+    if numbers_alone or reset:
+        refuse_entries(X, numbers_alone=numbers_alone)
+
+
+def refuse_rows(X):
+    """Refuse what isn't in memory, and what no rows are read from."""
+    refuse_foreign(X, "X")
+    refuse_container(X)
+
+
+def refuse_foreign(array, name):
+    """Refuse what scikit-learn would load as a whole unasked, or leave in its own library.
+
+    Looks at types and not for packages, which needn't be installed.
+    """
+    kind = type(array)
+    package = kind.__module__.partition(".")[0]
+    # xarray has the protocol, too, and None where it holds no Dask array.
+    graph = getattr(kind, "__dask_graph__", None)
+    if package == "dask" or (graph is not None and graph(array) is not None):
+        raise TypeError(
+            f"{name} is a Dask collection, and only arrays in memory are read here: call "
+            ".compute() first, or to fit take an estimator of skdp.dask, whose transform maps what "
+            "was fitted on rows in memory."
+        )
+    if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
+        return
+    # PyTorch's tensors lack the protocol's method.
+    if package == "torch" or hasattr(kind, "__array_namespace__"):
+        raise TypeError(
+            f"{name} is an array of {package}, and array_api_dispatch=True asks to compute with it "
+            "as it is, which this estimator can't: convert it by numpy.asarray (a PyTorch tensor "
+            "by .numpy()), or set array_api_dispatch=False."
+        )
 
 
 def refuse_container(X):

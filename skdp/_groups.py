@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from skdp._sklearn import quietly, refuse_foreign
+from skdp._containers import refuse_foreign
+from skdp._sklearn import quietly
 
 _MISSING = (
     "groups contains missing values: rows whose person isn't known can't be protected as that "

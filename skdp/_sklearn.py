@@ -14,7 +14,7 @@ from sklearn.utils import _param_validation, _safe_indexing, get_tags, validatio
 from sklearn.utils._metadata_requests import SIMPLE_METHODS
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
 
-from skdp._containers import refuse_columns, refuse_container, refuse_entries, refuse_equal_names
+from skdp._containers import refuse_columns, refuse_foreign, refuse_rows, refuse_unreadable
 from skdp._private_rows import private_rows
 from skdp._sparse import canonical
 
@@ -236,19 +236,6 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     return (_in_order(found[0]), *found[1:]) if isinstance(found, tuple) else _in_order(found)
 
 
-def refuse_unreadable(X, dtype="numeric", reset=True, skip_check_array=False, **_checks):
-    """Refuse what no rows are read from, and types that a reader hasn't."""
-    refuse_rows(X)
-    refuse_equal_names(X)
-    if skip_check_array:
-        return
-    numbers_alone = dtype not in (None, object)
-    refuse_columns(X, numbers_alone=numbers_alone)
-    # To what encodes words any other entry is an unknown one, once it is fitted.
-    if numbers_alone or reset:
-        refuse_entries(X, numbers_alone=numbers_alone)
-
-
 def validate_table(estimator, X, *y, reset=True, **checks):
     """Check a raw table, of which `validate_data` would make one array, and y if there is one."""
     refuse_rows(X)
@@ -295,38 +282,6 @@ def _kind_of(entry_type):
 
 def _in_order(X):
     return canonical(X) if issparse(X) else X
-
-
-def refuse_rows(X):
-    """Refuse what isn't in memory, and what no rows are read from."""
-    refuse_foreign(X, "X")
-    refuse_container(X)
-
-
-def refuse_foreign(array, name):
-    """Refuse what scikit-learn would load as a whole unasked, or leave in its own library.
-
-    Looks at types and not for packages, which needn't be installed.
-    """
-    kind = type(array)
-    package = kind.__module__.partition(".")[0]
-    # xarray has the protocol, too, and None where it holds no Dask array.
-    graph = getattr(kind, "__dask_graph__", None)
-    if package == "dask" or (graph is not None and graph(array) is not None):
-        raise TypeError(
-            f"{name} is a Dask collection, and only arrays in memory are read here: call "
-            ".compute() first, or to fit take an estimator of skdp.dask, whose transform maps what "
-            "was fitted on rows in memory."
-        )
-    if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
-        return
-    # PyTorch's tensors lack the protocol's method.
-    if package == "torch" or hasattr(kind, "__array_namespace__"):
-        raise TypeError(
-            f"{name} is an array of {package}, and array_api_dispatch=True asks to compute with it "
-            "as it is, which this estimator can't: convert it by numpy.asarray (a PyTorch tensor "
-            "by .numpy()), or set array_api_dispatch=False."
-        )
 
 
 def validate_arrays(function, X, *y, **checks):

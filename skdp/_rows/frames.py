@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from skdp._bounds import present_records
-from skdp._containers import refuse_columns, refuse_entries, refuse_equal_names
+from skdp._containers import refuse_columns, refuse_entries, refuse_equal_names, refuse_rows
 from skdp._rows.columns import sort_categories
 from skdp._rows.entries import CLASSES, UnreadableEntryError, is_gap_entry
 from skdp._rows.kinds import (
@@ -21,7 +21,7 @@ from skdp._rows.kinds import (
     reader_of,
 )
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries
-from skdp._sklearn import quietly, refuse_rows, validate_data
+from skdp._sklearn import quietly, validate_data
 from skdp.exceptions import LostDataWarning, warn_user
 
 _EMPTY = "X must have at least one row and one column, and has the shape {}."

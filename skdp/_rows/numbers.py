@@ -8,13 +8,13 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import get_tags
 
-from skdp._containers import no_number
+from skdp._containers import no_number, refuse_rows, refuse_unreadable
 from skdp._rows.columns import DTYPES, is_gap
 from skdp._rows.entries import as_number, is_gap_mark
 from skdp._rows.frames import dense
 from skdp._rows.kinds import UNTYPED, holds_words
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame
-from skdp._sklearn import NUMBERS_ALONE, quietly, refuse_rows, refuse_unreadable, validate_data
+from skdp._sklearn import NUMBERS_ALONE, quietly, validate_data
 
 _TEXT = f"could not convert string to float in column {{!r}}: {NUMBERS_ALONE}"
 _SPANS = (datetime.timedelta, np.timedelta64)
@@ -69,6 +69,8 @@ def numbers_of(X):
 
     Columns of other types stay, and so does what is no array, list or data frame.
     """
+    if isinstance(X, np.ndarray) and not (X.dtype.kind in _UNTYPED and X.ndim == 2):
+        return X
     return quietly(_numbers_of, X)
 
 
@@ -78,7 +80,7 @@ def _numbers_of(X):
         is_plain = entries.ndim != 2 or set(map(type, entries.flat)) <= {int, float, bool}
         return X if is_plain else _of_array(entries)
     if isinstance(X, np.ndarray):
-        return _of_array(X) if X.dtype.kind in _UNTYPED and X.ndim == 2 else X
+        return _of_array(X)
     columns = dict(enumerate(columns_of(X)))
     read = {
         place: numbers_in(source, name)

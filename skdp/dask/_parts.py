@@ -9,9 +9,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, null_records
+from skdp._containers import refuse_unreadable
 from skdp._fused import sums_compiled
 from skdp._rows.numbers import numbers_of
-from skdp._sklearn import refuse_unreadable, validate_arrays
+from skdp._sklearn import validate_arrays
 from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
 from skdp.dask._groups import Groups, WithGroups, read_groups

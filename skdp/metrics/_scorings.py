@@ -12,9 +12,9 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from skdp._bounds import clip_scores
 from skdp._checks import check_bounds, check_finite_input
-from skdp._containers import refuse_container
+from skdp._containers import refuse_container, refuse_foreign
 from skdp._private_rows import private_rows
-from skdp._sklearn import quietly, read_list, refuse_foreign
+from skdp._sklearn import quietly, read_list
 from skdp._targets import encode_labels
 from skdp.metrics import _statistics as statistics
 from skdp.metrics._solver import Axis

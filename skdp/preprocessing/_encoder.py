@@ -38,8 +38,8 @@ class DPOneHotEncoder(PrivateTransformer):
     ----------
     categories : "auto" or list of array-like, default="auto"
         For each feature, a list of its categories, numbers, booleans or strings, NaN for missing
-        values. An entry "auto", or "auto" for all, finds them privately. With lists for all features nothing
-        is learnt: this costs nothing, and the report is None.
+        values. An entry "auto", or "auto" for all, finds them privately. With lists for all
+        features nothing is learnt: this costs nothing, and the report is None.
     handle_unknown : {"infrequent", "ignore"}, default="infrequent"
         Encoding of a value that is not one of the categories: 1 in a last column of the feature,
         which always exists, or 0 in all columns of the feature.
