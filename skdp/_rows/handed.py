@@ -54,13 +54,19 @@ def _of_frame(X):
 def _column(source):
     """Return a column of pandas as its type alone says, None if it stays as it is."""
     column, dtype = source.native, source.native.dtype
+    has_na = type(getattr(dtype, "na_value", None)).__name__ == "NAType"
+    if has_na and source.dtype == nw.Categorical:
+        # Arrow's words.
+        column = column.astype(object).astype("category")
+        dtype = column.dtype
     if getattr(dtype, "categories", None) is not None:
         # What was taken for a category says what type all are stored in.
         return column.cat.rename_categories(dtype.categories.astype(object))
     if (typed := _typed(source)) is not None:
         return typed
     is_of_objects = isinstance(dtype, np.dtype) and dtype.kind == "O"
-    if not is_of_objects and dtype.kind != "b":
+    # What pandas.NA may be among, scikit-learn's containers refuse where it is.
+    if not (is_of_objects or has_na) and dtype.kind != "b":
         return None
     # An array would be searched for a type that suits all entries.
     return type(column)(_entries(column.astype(object)), index=column.index, dtype=object)

@@ -32,8 +32,14 @@ HANDED = {
     *("pandas times", "pandas times of a zone", "polars times of a zone", "arrow dates"),
     *("polars dates", "numpy times", "polars spans", "pandas spans, ns", "arrow decimal"),
 }
-# A boolean's type is not handed on, and of gaps alone a table warns.
-BEHIND = [c for c in GRID if c[1] in HANDED and c[0] not in ("booleans", "booleans, gaps", "gaps")]
+# Types of booleans and categories are not handed on, and of gaps alone a table warns.
+NOT_BEHIND = "booleans", "booleans, gaps", "gaps"
+OF_CATEGORIES = "pandas category", "pandas arrow dictionary"
+BEHIND = [
+    (name, container)
+    for name, container in GRID
+    if container in HANDED.difference(OF_CATEGORIES) and name not in NOT_BEHIND
+]
 HANDED_ON = [case for case in GRID if case[1] in HANDED]
 NESTINGS = {
     "nothing": "passthrough",
