@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 import skdp
 from skdp._bounds import BoundedColumns
 from skdp.linear_model import WALRClassifier
-from skdp.preprocessing import DPOneHotEncoder
+from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
 from skdp.utils.discovery import all_estimators
 from tests._listed import suited
 from tests._loops import for_each
@@ -314,6 +314,7 @@ def test_rows_walk_through_few_rooms(model, rng):
     X = rng.standard_normal((97, 5))
     y = (X[:, 0] > 0.0).astype(int) if is_classifier(model) else suited(model, X[:, 0].copy())
     files = walk(model.set_params(random_state=0, delta=1e-3), X, y)
-    # An encoder has codes of its entries from the first look at them on.
-    assert f"{ROOT}/_bounds.py" in files or isinstance(model, DPOneHotEncoder)
+    # Encoders and imputers have codes of entries, or places of gaps, from the first look on.
+    has_codes = isinstance(model, (DPOneHotEncoder, DPSimpleImputer))
+    assert f"{ROOT}/_bounds.py" in files or has_codes
     assert len(list(groupby(files))) <= MOST_STAYS
