@@ -49,7 +49,7 @@ class PrivateDescription:
     >>> table = pd.DataFrame({"smokes": ["yes", "no", "no"] * 1000})
     >>> found = describe(table, epsilon=1.0, random_state=0)
     >>> found.histograms_["smokes"].round().loc["no"].to_dict()
-    {'count': 2000.0, 'low': 1991.0, 'high': 2009.0}
+    {'count': 2002.0, 'low': 1993.0, 'high': 2011.0}
     """
 
     columns: list

@@ -130,7 +130,7 @@ class DPTableVectorizer(PrivateTransformer):
     >>> table["job"] = rng.choice(["nurse", "clerk"], 5000)
     >>> vectorizer = DPTableVectorizer(random_state=0).fit(table)
     >>> vectorizer.knots_["age"]
-    array([18., 23., 29., 34., 40., 46., 51., 57., 62., 69., 74., 79.])
+    array([18., 23., 29., 35., 40., 46., 51., 56., 63., 69., 74., 79.])
     >>> vectorizer.categories_["job"]
     array(['clerk', 'nurse'], dtype=object)
     """
