@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdp._rows import entries
 from skdp._rows.kinds import DATE, NUMERIC, WORD
 from skdp.preprocessing._solver import release_together
+from skdp.preprocessing.table._lost import warn_of_mixtures
 
 # Standard deviations of its noise that a count must exceed to be taken for any: of numbers or
 # dates, and of codes and texts together. The chances of an error are in doc/theory/table.rst.
@@ -34,6 +36,23 @@ class Tally(NamedTuple):
         if most <= max(_SHOWN_NUMBERS * self.noise, n_words):
             return WORD
         return NUMERIC if n_numbers >= n_dates else DATE
+
+    @property
+    def unsuited(self):
+        """The class of many entries that the kind doesn't suit, numbers or dates, or None.
+
+        Among words these are most of what was read, and text, rather than codes, made it words.
+        """
+        n_numbers, n_dates, n_codes, n_texts, _ = self.counts.tolist()
+        if self.kind == WORD:
+            n_words, most = n_codes + n_texts, max(n_numbers, n_dates)
+            is_unsuited = most - n_words > _SHOWN_WORDS * math.sqrt(3.0) * self.noise
+            larger = entries.NUMBER if n_numbers >= n_dates else entries.DATE
+            return larger if is_unsuited and n_texts > n_codes else None
+        n_others, n_read = min(n_numbers, n_dates), self.counts[:-1].sum()
+        if n_others <= max(_SHOWN_WORDS * self.noise, _FEW_WORDS * n_read):
+            return None
+        return entries.DATE if self.kind == NUMERIC else entries.NUMBER
 
 
 def settle_kinds(frame, counted, given, give, *, plan, noise):
@@ -76,4 +95,5 @@ def settle_kinds(frame, counted, given, give, *, plan, noise):
     counted = decided if counted is frame else counted.decided(kinds)
     tallies = [found.get(place) for place in range(len(given.names))]
     given = replace(give(decided.names, decided.kinds), tallies=tallies)
+    warn_of_mixtures(given)
     return decided, counted, given, plan.following(given)

@@ -2,6 +2,7 @@
 
 from skdp._rows.columns import is_gap
 from skdp._rows.entries import CLASSES, CODE, DATE, GAP, NUMBER, TEXT
+from skdp._rows.kinds import holds_words
 from skdp.exceptions import LostDataWarning, warn_user
 
 # A column of numbers is lost if at most such a share of its gaps could be read. If at least so many
@@ -28,6 +29,30 @@ _NO_WORDS = (
     "mean numbers or dates that can't be read as such: take units off, convert " + _CONVERT + ", "
     "and dates by pandas.to_datetime."
 )
+_MIXED = (
+    "Columns without a type hold numbers or dates beside other entries, by the counts that were "
+    "released: {}. Give dates as such, by pandas.to_datetime(X[name], errors='coerce'). Name a "
+    "column in numeric_features to have all else in it count as missing, or in "
+    "categorical_features if its words are meant."
+)
+
+
+def warn_of_mixtures(given):
+    """Warn of columns whose kind was learnt, and that hold much of what the kind doesn't suit."""
+    each = zip(given.names, given.kinds, given.tallies, strict=True)
+    found = [_mixture(name, kind, tally) for name, kind, tally in each if tally is not None]
+    if mixed := [text for text in found if text is not None]:
+        warn_user(_MIXED.format(", ".join(mixed)), LostDataWarning)
+
+
+def _mixture(name, kind, tally):
+    """Return the name of a column, and what its kind doesn't suit, None if there is little."""
+    if tally.unsuited is None:
+        return None
+    unsuited = _MOSTLY[tally.unsuited]
+    if holds_words(kind):
+        return f"{name!r} (mostly {unsuited}, and so much text that all are read as words)"
+    return f"{name!r} (with {unsuited} that count as missing)"
 
 
 def warn_of_numbers(given, histograms):

@@ -110,6 +110,34 @@ def test_what_columns_without_words_hold_is_said_by_learnt_kinds(table):
     assert "'id': nothing" in text
 
 
+def test_columns_of_a_learnt_kind_that_hold_much_else_are_named():
+    rng = np.random.default_rng(0)
+    ages, draws = rng.integers(18, 90, N).astype(str), rng.random(N)
+    days = (pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 99, N), "D")).date
+    X = pd.DataFrame(
+        {
+            "number": np.where(draws < 0.25, "unknown", ages),
+            "date": np.where(draws < 0.25, "0000-00-00", days.astype(str)),
+            "both": np.where(draws < 0.4, days.astype(object), rng.integers(0, 99, N)),
+            # None of these is told of: codes, words, and numbers among which few others are.
+            "code": np.where(draws < 0.25, "02139", ages),
+            "word": np.where(draws < 0.75, "unknown", ages),
+            "few": np.where(draws < 0.05, "unknown", ages),
+            "gaps": np.where(draws < 0.5, "?", ages),
+        },
+        dtype=object,
+    )
+    _, texts = lost(lambda: DPTableVectorizer(random_state=0).fit(X))
+    (text,) = (text for text in texts if text.startswith("Columns without a type"))
+    assert "'number' (mostly numbers, and" in text
+    assert "'date' (mostly dates, and" in text
+    assert "'both' (with dates that count as missing)" in text
+    assert "unknown" not in text
+    assert not any(repr(name) in text for name in ["code", "word", "few", "gaps"])
+    declared = DPTableVectorizer(numeric_features=["number"], random_state=0)
+    assert lost(lambda: declared.fit(X[["number"]]))[1] == []
+
+
 def test_of_knots_that_are_given_nothing_is_released_and_nothing_is_said(table):
     X = table[["age", "comma"]]
     given = {"numeric_features": ["comma"], "knots": {"comma": [0.0, 1e5]}}
