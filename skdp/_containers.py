@@ -4,6 +4,7 @@ Messages name columns and types, which are public, and no value. Libraries are k
 their types, because they needn't be installed.
 """
 
+import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -61,6 +62,10 @@ _DATES = (
     "give days as a number, such as (X[name] - pandas.Timestamp('2000-01-01')).dt.days, or take "
     "what reads dates: models of skdp.additive, or DPTableVectorizer."
 )
+_SPANS = (
+    "give spans as a number, such as X[name] / pandas.Timedelta(days=1), or take what reads them: "
+    "models of skdp.additive, or DPTableVectorizer."
+)
 # It begins as Python's own error does, which scikit-learn's checks look for.
 _NO_NUMBER = "float() argument must be a string or a real number, not {!r} (column {!r}): {}"
 _NO_ENTRY = "column {!r} holds entries of type {}: {}"
@@ -75,7 +80,10 @@ _UNREADABLE = (
     (r"(fixed_size_|large_)?list|array|struct|map<|\w+_union|\|v\d", "nested entries", _FIELDS),
 )
 # Those that are no numbers to who reads numbers alone.
-_TEMPORAL = ((r"date|timestamp|period|duration|timedelta", "dates or times", _DATES),)
+_TEMPORAL = (
+    (r"date|timestamp|period", "dates or times", _DATES),
+    (r"duration|timedelta", "spans of time", _SPANS),
+)
 # By the names of types of Python, for columns of objects.
 _UNREADABLE_ENTRIES = {
     "Interval": _INTERVALS,
@@ -86,9 +94,11 @@ _UNREADABLE_ENTRIES = {
     **dict.fromkeys(("bytes", "bytes_", "bytearray", "memoryview"), _BYTES),
     **dict.fromkeys(("list", "tuple", "dict", "set", "frozenset", "ndarray", "Series"), _FIELDS),
     **dict.fromkeys(("date", "datetime", "Timestamp", "datetime64", "Period"), _DATES),
-    **dict.fromkeys(("timedelta", "Timedelta", "timedelta64"), _DATES),
+    **dict.fromkeys(("timedelta", "Timedelta", "timedelta64"), _SPANS),
 }
-_TEMPORAL_ENTRIES = frozenset(name for name, text in _UNREADABLE_ENTRIES.items() if text is _DATES)
+# Dates and spans of time, subclasses too. pandas, which has more, needn't be installed.
+_TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+_TIMES_OF_PANDAS = "Period"
 _GAPS = frozenset(("NoneType", "NAType", "NaTType"))
 _NUMBERS_AND_TEXT = (str, Real, np.bool_, Decimal)
 
@@ -250,7 +260,7 @@ def _refuse_entry(column, kind, numbers_alone):
     name = kind.__name__
     if issubclass(kind, _NUMBERS_AND_TEXT) or name in _GAPS:
         return
-    if not numbers_alone and name in _TEMPORAL_ENTRIES:
+    if not numbers_alone and (issubclass(kind, _TIMES) or name == _TIMES_OF_PANDAS):
         return
     if numbers_alone and hasattr(kind, "__float__") and name not in _UNREADABLE_ENTRIES:
         return

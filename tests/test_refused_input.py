@@ -126,7 +126,8 @@ UNREADABLE = {
     "times of day in Arrow": (lambda: in_arrow("clock", CLOCK), f"'clock'.*{CLOCKS}"),
     "any object": (lambda: beside("thing", objects([object()] * N)), "'thing'"),
 }
-DATES = r"'day'.*(give days as a number|DPTableVectorizer)"
+DATES = r"'day'.*give days as a number.*DPTableVectorizer"
+SPANS = r"'day'.*give spans as a number.*DPTableVectorizer"
 NO_NUMBERS = {
     "dates": (lambda: beside("day", DAYS), DATES),
     "dates with a zone": (lambda: beside("day", pd.to_datetime(DAYS, utc=True)), DATES),
@@ -135,8 +136,8 @@ NO_NUMBERS = {
     "dates of polars": (lambda: in_polars("day", DAYS), DATES),
     "days of polars": (lambda: in_polars("day", [day.date() for day in DAYS]), DATES),
     "dates of Arrow": (lambda: in_arrow("day", DAYS), DATES),
-    "spans": (lambda: beside("day", pd.to_timedelta(np.arange(N), "D")), DATES),
-    "spans of polars": (lambda: in_polars("day", [day - DAYS[0] for day in DAYS]), DATES),
+    "spans": (lambda: beside("day", pd.to_timedelta(np.arange(N), "D")), SPANS),
+    "spans of polars": (lambda: in_polars("day", [day - DAYS[0] for day in DAYS]), SPANS),
     "periods": (lambda: beside("day", pd.period_range("1977", periods=N, freq="M")), DATES),
     "dates of NumPy": (lambda: np.array([DAYS, DAYS], "M8[us]").T, "(datetime64|'x0').*days"),
     "spans of NumPy": (lambda: np.full((N, 2), 7777, "m8[D]"), "(timedelta64|'x0').*days"),

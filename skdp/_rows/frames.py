@@ -10,8 +10,10 @@ import numpy as np
 from skdp._bounds import present_records
 from skdp._containers import refuse_columns, refuse_entries, refuse_equal_names, refuse_rows
 from skdp._rows.columns import sort_categories
-from skdp._rows.entries import CLASSES, UnreadableEntryError, is_gap_entry
+from skdp._rows.entries import CLASSES, UnreadableEntryError, is_gap_entry, same_word
 from skdp._rows.kinds import (
+    BOOLEAN,
+    DATE,
     NUMERIC,
     UNTYPED,
     WORD,
@@ -25,10 +27,19 @@ from skdp._sklearn import quietly, validate_data
 from skdp.exceptions import LostDataWarning, warn_user
 
 _EMPTY = "X must have at least one row and one column, and has the shape {}."
-_DECLARED = "{} must hold names or places of columns, each once and in one of the two lists."
+_DECLARED = (
+    "{} must hold names or places of columns of X, each once and in one of the two lists, and "
+    "holds {!r}."
+)
 _UNREAD = (
-    "Entries that are no numbers count as missing in columns of numbers. There are so many, by "
-    "column: {}. Numbers have a decimal point, and neither thousands separators nor units."
+    "Entries that aren't what their columns held in the fit count as missing, in columns of "
+    "booleans as infrequent. There are so many, by column: {}. Numbers have a decimal point, and "
+    "neither thousands separators nor units; dates are texts such as 2024-01-31; booleans are True "
+    "and False, or 1 and 0."
+)
+_CONTENT = {NUMERIC: "numbers", DATE: "dates", BOOLEAN: "booleans"}
+_NO_BOOLEANS = (
+    "categories of the column {!r}, which is of booleans, must be among False and True, or 0 and 1."
 )
 _MALFORMED = "column {!r} {}"
 
@@ -83,7 +94,7 @@ class Frame:
     n_rows: int
     groups: np.ndarray | None = None
     rows: np.ndarray | slice | None = None
-    # How many entries of a column of numbers hold something else, by its name, after a fit.
+    # How many entries of a column aren't of its kind, in words, by its name, after a fit.
     unread: Mapping | None = None
 
     def counted(self, entries):
@@ -281,19 +292,30 @@ def _read(source, kind, name):
 
 
 def _count_unread(names, kinds, columns, entries):
-    """Return how many entries are neither numbers, or dates, nor gaps, by the name of a column."""
+    """Return how many entries are neither gaps nor what a column holds, by its name.
+
+    That is told of numbers, dates and booleans, whose entries are known; any text is a word.
+    """
     counts = {}
     for name, kind, column, read in zip(names, kinds, columns, entries, strict=True):
-        if holds_numbers(kind) and read is not None and np.isnan(column).any():
+        if kind in _CONTENT and read is not None and (is_lost := _is_lost(column)).any():
             is_gap = np.array([is_gap_entry(entry) for entry in read.entries], dtype=bool)
-            counts[name] = int(np.count_nonzero(np.isnan(column) & ~is_gap[read.codes]))
-    return {name: count for name, count in counts.items() if count}
+            if count := int(np.count_nonzero(is_lost & ~is_gap[read.codes])):
+                counts[name] = f"{count} that are no {_CONTENT[kind]}"
+    return counts
+
+
+def _is_lost(column):
+    """Return where a column holds no number, and where one of booleans holds none of these."""
+    if isinstance(column, Words):
+        return np.array([same_word(word) is None for word in column.known])[column.codes]
+    return np.isnan(column)
 
 
 def warn_of_unread(frame):
-    """Warn of what columns of numbers hold besides; only where the rows are no records."""
+    """Warn of what columns hold besides their kind; only where the rows are no records."""
     if frame.unread:
-        texts = [f"{name!r} ({count})" for name, count in frame.unread.items()]
+        texts = [f"{name!r} ({lost})" for name, lost in frame.unread.items()]
         warn_user(_UNREAD.format(", ".join(texts)), LostDataWarning)
 
 
@@ -320,7 +342,7 @@ def _declared(estimator, names, typed):
         for column in () if chosen is None else chosen:
             place = find_column(column, names)
             if place is None or kinds[place] is not None:
-                raise ValueError(_DECLARED.format(parameter))
+                raise ValueError(_DECLARED.format(parameter, column))
             kinds[place] = declared_as(typed[place])
     for parameter, kind in (("knots", NUMERIC), ("feature_bounds", NUMERIC), ("categories", WORD)):
         given = getattr(estimator, parameter)
@@ -340,11 +362,13 @@ def find_column(column, names):
     return int(column) if is_place and 0 <= column < len(names) else None
 
 
-def check_words(listed, kind):
+def check_words(listed, kind, name):
     """Return categories declared for a column as its words, in the order given, NaN for a gap."""
     if isinstance(listed, str) or not hasattr(listed, "__iter__"):
         raise ValueError("an entry of categories must be a list of categories.")
     words = list(map(reader_of(kind), listed))
     if not words or len(set(words)) < len(words):
         raise ValueError("a list of categories must hold at least one, and none of them twice.")
+    if kind == BOOLEAN and not any(map(same_word, words)):
+        raise ValueError(_NO_BOOLEANS.format(name))
     return words

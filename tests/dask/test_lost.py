@@ -44,4 +44,4 @@ def test_columns_are_named_in_fits_alone(table):
     assert lost(lambda: model.predict(table).compute(scheduler="synchronous"))[1] == []
     # Rows in memory are predicted as by any other model.
     _, (text,) = lost(lambda: model.predict(table.compute()))
-    assert f"'pay' ({N}), 'few' (5)" in text
+    assert f"'pay' ({N} that are no numbers), 'few' (5 that" in text

@@ -13,7 +13,7 @@ from skdp._rows.frames import check_words, find_column
 from skdp._rows.kinds import DATE, NUMERIC, UNTYPED, WORD, holds_numbers, holds_words
 
 _AUTO = "auto"
-_UNKNOWN = "{} names a column that X doesn't have as a column of {}, or one twice."
+_UNKNOWN = "{} names the column {!r}, which X doesn't have as a column of {}, or names it twice."
 _PAIRS = "{} must be a list of pairs of different columns, by name or place, each once."
 _NO_COLUMN = "{} names a column that X does not have: give names of columns of X, or places."
 _KNOTS = "an entry of knots must be a list of at least two finite numbers that are apart."
@@ -135,8 +135,8 @@ def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="a
             for places, kind in zip(at, kinds, strict=True)
         ],
         [
-            None if words is None else check_words(words, kind)
-            for words, kind in zip(listed, kinds, strict=True)
+            None if words is None else check_words(words, kind, name)
+            for words, kind, name in zip(listed, kinds, names, strict=True)
         ],
         [_counts_of(c) for c in listed],
         [None] * len(names),
@@ -186,7 +186,8 @@ def _by_column(given, parameter, names, kind):
     for column, value in given.items():
         place = find_column(column, names)
         if place is None or names[place] is None or found[place] is not None:
-            raise ValueError(_UNKNOWN.format(parameter, f"{kind}s" if kind == WORD else "numbers"))
+            content = f"{kind}s" if kind == WORD else "numbers"
+            raise ValueError(_UNKNOWN.format(parameter, column, content))
         found[place] = value
     return found
 

@@ -283,3 +283,19 @@ def test_what_becomes_an_array_by_itself_has_the_type_of_that():
     for array, kind in ((np.eye(2), "numeric"), (np.eye(2) > 0.5, "boolean")):
         frame = read_frame(DPTableVectorizer(), ArrayByItself(array), reset=True)
         assert frame.kinds == (kind, kind)
+
+
+def test_subclasses_of_dates_and_spans_are_read():
+    """Other libraries have their own, such as those of databases."""
+
+    class Moment(datetime.datetime):
+        pass
+
+    class Span(datetime.timedelta):
+        pass
+
+    X = pd.DataFrame({"day": [Moment(2024, 1, 31)], "span": [Span(days=2)]}, dtype=object)
+    for table in (X, X.to_numpy(), X.to_numpy().tolist()):
+        frame = read_frame(DPTableVectorizer(numeric_features=[1]), table, reset=True)
+        assert frame.columns[0].read_as("date").tolist() == [19753.0]
+        assert frame.numbers(1).tolist() == [2.0]

@@ -191,11 +191,24 @@ def fitted(rows):
     }
 
 
+def test_after_a_fit_the_warning_says_what_columns_held():
+    rng = np.random.default_rng(0)
+    day = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 99, N), "D"))
+    X = pd.DataFrame({"age": rng.integers(18, 90, N), "day": day, "flag": day.dt.day < 10})
+    model = DPAdditiveClassifier(**CLASSES, random_state=0).fit(X, rng.integers(0, 2, N))
+    new = X[:4].astype({"age": object, "day": object, "flag": object})
+    assert lost(lambda: model.predict(new.mask(new == new, None)))[1] == []
+    new["age"], new["day"] = ["1,5", 3, "?", None], ["31/01/2024", "2024-01-31", "", "NaT"]
+    new["flag"] = ["yes", "no", "TRUE", "?"]
+    (text,) = lost(lambda: model.predict(new))[1]
+    assert "'age' (1 that are no numbers), 'day' (1 that are no dates), 'flag' (2 that" in text
+
+
 def test_after_a_fit_one_warning_counts_what_cannot_be_read(fitted, rows):
     for name, call in fitted.items():
         _, texts = lost(lambda call=call: call(rows[0]))
         assert len(texts) == 1, name
-        assert "'pay' (2)" in texts[0], name
+        assert "'pay' (2 that are no numbers)" in texts[0], name
         assert "'age'" not in texts[0], name
         assert lost(lambda call=call: call(rows[0].assign(pay=1.0)))[1] == [], name
 
@@ -203,7 +216,7 @@ def test_after_a_fit_one_warning_counts_what_cannot_be_read(fitted, rows):
 def test_dates_and_other_types_where_numbers_were_are_counted(fitted, rows):
     X = rows[0].assign(pay=pd.Timestamp("2024-01-01"))
     for name in ("predict of DPPipeline", "predict"):
-        assert f"'pay' ({N})" in lost(lambda name=name: fitted[name](X))[1][0]
+        assert f"'pay' ({N} that are no numbers)" in lost(lambda name=name: fitted[name](X))[1][0]
 
 
 def frozen(X):

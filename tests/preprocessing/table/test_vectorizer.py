@@ -14,6 +14,7 @@ from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPTableVectorizer
+from tests._loops import for_each
 
 INF = float("inf")
 N = 20_000
@@ -183,14 +184,14 @@ def test_bounds_save_a_release_and_stand_in_where_noise_hides_all():
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"knots": {"nobody": [1, 2]}}, "knots names a column"),
-        ({"knots": {"job": [1, 2]}}, "knots names a column"),
+        ({"knots": {"nobody": [1, 2]}}, "knots names the column"),
+        ({"knots": {"job": [1, 2]}}, "knots names the column"),
         ({"knots": {"year": [1]}}, "two finite numbers that are apart"),
         ({"knots": {"year": [1, np.nan]}}, "two finite numbers that are apart"),
         ({"knots": {"year": ["a", "b"]}}, "two finite numbers that are apart"),
         ({"knots": {"year": [0.0, 5e-324]}}, "two finite numbers that are apart"),
         ({"knots": 1}, "knots"),
-        ({"categories": {"year": ["a"]}}, "categories names a column"),
+        ({"categories": {"year": ["a"]}}, "categories names the column"),
         ({"categories": {"job": "nurse"}}, "list of categories"),
         ({"categories": {"job": ["a", "a"]}}, "none of them twice"),
         ({"categories": ["a"]}, "categories"),
@@ -335,3 +336,19 @@ def test_words_that_differ_in_all_rows_are_warned_of(epsilon):
             model.fit(X)
     with warnings.catch_warnings(action="error"):
         model.fit(X[["job"]])
+
+
+@for_each(
+    "given, name",
+    [
+        ({"numeric_features": ["pya"]}, "'pya'"),
+        ({"numeric_features": ["pay"], "categorical_features": ["pay"]}, "'pay'"),
+        ({"categories": {"pya": [0]}}, "'pya'"),
+        ({"knots": {"flag": [0, 1]}}, "'flag'"),
+        ({"categories": {"flag": ["yes", "no"]}}, "'flag', which is of booleans"),
+    ],
+)
+def test_parameters_that_suit_no_column_are_named(given, name):
+    X = pd.DataFrame({"pay": np.arange(50.0), "flag": np.arange(50) > 20})
+    with pytest.raises(ValueError, match=name):
+        DPTableVectorizer(**given).fit(X)
