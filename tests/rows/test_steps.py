@@ -164,8 +164,6 @@ def test_steps_hand_on_what_entries_are(nesting, name, container):
     )
 
 
-# Of numbers or dates among words a table warns.
-@pytest.mark.filterwarnings("ignore::skdp.exceptions.LostDataWarning")
 @pytest.mark.parametrize("nesting", NESTINGS)
 @for_each("name, container", BEHIND, parts=2)
 def test_tables_behind_steps_are_those_in_front(nesting, name, container):

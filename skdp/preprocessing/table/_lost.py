@@ -8,6 +8,9 @@ from skdp.exceptions import LostDataWarning, warn_user
 # A column of numbers is lost if at most such a share of its gaps could be read. If at least so many
 # times as much could, noise hides that once in 3e6 fits, by so many standard deviations.
 _READ, _HEALTHY, _SURE = 0.1, 2.5, 5.0
+# Numbers or dates among words are lost if such a share of what was read is in no word that was
+# found.
+_SCATTERED = 0.25
 # Standard deviations of noise that a learnt count must exceed to say what a column holds.
 _SHOWN = 4.0
 _MOSTLY = {
@@ -21,7 +24,8 @@ _CONVERT = "text with a decimal comma by X[name].str.replace(',', '.').astype(fl
 _UNREAD = (
     "Nearly nothing in the columns {} could be read as numbers, by the counts that were released: "
     "what they hold is missing, or text. Numbers have a decimal point, and neither thousands "
-    "separators nor units. Convert " + _CONVERT + ", or leave the column out."
+    "separators nor units. Convert " + _CONVERT + ", and "
+    "dates by pandas.to_datetime(X[name]), or leave the column out."
 )
 _NO_WORDS = (
     "No word stands out of the noise in the columns {}: nothing is learnt from them but gaps. "
@@ -38,21 +42,17 @@ _MIXED = (
 
 
 def warn_of_mixtures(given):
-    """Warn of columns whose kind was learnt, and that hold much of what the kind doesn't suit."""
-    each = zip(given.names, given.kinds, given.tallies, strict=True)
-    found = [_mixture(name, kind, tally) for name, kind, tally in each if tally is not None]
-    if mixed := [text for text in found if text is not None]:
-        warn_user(_MIXED.format(", ".join(mixed)), LostDataWarning)
+    """Warn of columns of numbers or dates, by a learnt kind, of which many are the other."""
+    _warn_of_mixed(
+        f"{given.names[j]!r} (with {_MOSTLY[tally.unsuited]} that count as missing)"
+        for j, tally in enumerate(given.tallies)
+        if tally is not None and tally.unsuited is not None and not holds_words(given.kinds[j])
+    )
 
 
-def _mixture(name, kind, tally):
-    """Return the name of a column, and what its kind doesn't suit, None if there is little."""
-    if tally.unsuited is None:
-        return None
-    unsuited = _MOSTLY[tally.unsuited]
-    if holds_words(kind):
-        return f"{name!r} (mostly {unsuited}, and so much text that all are read as words)"
-    return f"{name!r} (with {unsuited} that count as missing)"
+def _warn_of_mixed(texts):
+    if mixed := ", ".join(texts):
+        warn_user(_MIXED.format(mixed), LostDataWarning)
 
 
 def warn_of_numbers(given, histograms):
@@ -73,10 +73,27 @@ def is_unread(counts, noise):
 
 
 def warn_of_words(given, found):
-    """Warn of columns of words, without a list, of which no word was found."""
-    each = zip(given.words, found, strict=True)
-    if lost := [_described(given, j) for j, words in each if all(map(is_gap, words))]:
+    """Warn of columns of words, without a list, of which no word was found, or numbers are lost.
+
+    `found` has the words of each such column, and their counts.
+    """
+    each = list(zip(given.words, found, strict=True))
+    if lost := [_described(given, j) for j, (words, _) in each if all(map(is_gap, words))]:
         warn_user(_NO_WORDS.format(", ".join(lost)), LostDataWarning)
+    _warn_of_mixed(
+        f"{given.names[j]!r} (mostly {_MOSTLY[given.tallies[j].unsuited]}, and so much text that "
+        "all are read as words, many of which are infrequent)"
+        for j, (words, counts) in each
+        if _are_scattered(given.tallies[j], words, counts)
+    )
+
+
+def _are_scattered(tally, words, counts):
+    """Return whether most entries are numbers or dates of which many aren't among the words."""
+    if tally is None or tally.unsuited is None:
+        return False
+    n_known = sum(count for word, count in zip(words, counts, strict=True) if not is_gap(word))
+    return n_known < (1.0 - _SCATTERED) * tally.counts[:-1].sum()
 
 
 def _described(given, place):

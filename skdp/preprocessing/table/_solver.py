@@ -102,7 +102,7 @@ def find_words(frame, given, plan, noise, n_there):
     tables = frame.words(given.words)
     found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
     terms, noise = {}, plan.mechanisms["counts"].noise_std
-    warn_of_words(given, [categories for categories, _ in found])
+    warn_of_words(given, found)
     for j, (categories, counts) in zip(given.words, found, strict=True):
         rare = 0.0 if n_there is None else n_there - counts.sum()
         # What is left has the noise of all counts.
