@@ -7,7 +7,7 @@ import numpy as np
 
 from skdp._sklearn import quietly
 
-# Of pandas, which needn't be installed.
+# Types of pandas, which needn't be installed, are known by their names.
 GAP_TYPES = ("NAType", "NaTType")
 DTYPES = [np.float64, np.float32]
 
@@ -16,7 +16,7 @@ def find_gaps(X, missing_values=np.nan):
     """Return where entries are missing; NaN stands for None and pandas' NA and NaT, too."""
     if not is_gap(missing_values):
         if X.dtype.kind == "f" and isinstance(missing_values, Real):
-            # As rows of fewer digits hold it.
+            # Rows of float32 hold the nearest float32 to this value, which may differ from it.
             with np.errstate(all="ignore"):
                 missing_values = X.dtype.type(missing_values)
         return quietly(lambda: np.asarray(missing_values == X, dtype=bool) & np.ones(X.shape, bool))
@@ -61,7 +61,7 @@ def number_in_words(number):
 
 def is_gap(value):
     """Return whether a value stands for a gap: NaN, None, or pandas' NA or NaT."""
-    # Most entries, and fast.
+    # Most entries are of these types, which are never gaps: this is the fast way out.
     kind = type(value)
     if kind is str or kind is bool or kind is int:
         return False

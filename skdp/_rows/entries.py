@@ -40,7 +40,7 @@ GAP_MARKS = frozenset(
         "null",
     )
 )
-# What numbers in letters are, in small ones.
+# The numbers that these words stand for, in small letters.
 _NUMBERS_IN_LETTERS = {
     "true": 1.0,
     "false": 0.0,
@@ -258,7 +258,8 @@ def _day_of_period(period):
 
 
 _GAPS = _Family()
-# The first that a type belongs to, subclasses too. NumPy's spans of time count as whole numbers.
+# An entry is read as the first of these whose types it is an instance of. NumPy's spans of time
+# come before numbers, because they are instances of whole numbers, too.
 _FAMILIES = (
     (str, _Family(is_text=True, number=_number_of_text, day=_day_of_text)),
     (type(None), _GAPS),

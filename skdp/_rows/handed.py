@@ -10,9 +10,10 @@ from skdp._rows.kinds import DATE, NUMERIC
 from skdp._rows.numbers import columns_of, numbers_of, with_columns
 from skdp._sklearn import quietly
 
-# Arrays whose entries are read one by one. Of booleans one gap makes objects.
+# Letters of arrays whose entries are read one by one. Booleans are among them, because one gap
+# would make objects of all.
 _VALUES = "bOSU"
-# Of which one gap makes another type, which steps publish.
+# Letters of whole numbers. One gap would make floats of all, and steps publish their type.
 _INTEGERS = "iu"
 _TIMES = "datetime64[us]"
 _MICROSECONDS_OF_DAY = 8.64e10

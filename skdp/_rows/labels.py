@@ -7,7 +7,8 @@ from skdp._rows.columns import number_in_words
 MISSING, INFREQUENT = "missing", "infrequent"
 # Digits that tell all floats apart.
 _MOST_DIGITS = 17
-# Units of time to print, from the coarsest on. Farther from 1970 microseconds don't fit.
+# Units of time that dates are printed in, the coarsest first. Microseconds of days farther from
+# 1970 than these don't fit into 64 bits.
 _UNITS, _MICROSECONDS_OF_DAY, _MOST_DAYS = ("D", "m", "s", "us"), 86_400_000_000, 1e8
 
 
