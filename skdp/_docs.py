@@ -669,8 +669,9 @@ numeric_features, categorical_features : list, default=None
 
 [feature_bounds:table]
 feature_bounds : pair (low, high) or dict, default=None
-    Public range of the columns of numbers, or a dict of ranges by column. Numbers beyond it are
-    clipped to it in `fit`. It saves the release that learns the range of the numbers.
+    Public range of the columns of numbers, or, if its ends are dates, of those of dates; or a
+    dict of ranges by column. Numbers beyond it are clipped to it in `fit`. It saves the release
+    that learns the range of the numbers.
 
 [features_budget]
 features_budget : float or "auto", default="auto"

@@ -9,7 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._rows.columns import is_gap, sort_categories
-from skdp._rows.entries import UnreadableEntryError, as_number, as_word, is_gap_mark, same_word
+from skdp._rows.entries import (
+    UnreadableEntryError,
+    as_number,
+    as_word,
+    is_gap_mark,
+    plain_text,
+    same_word,
+)
 from skdp._rows.frames import open_columns
 from skdp._rows.sources import Entries
 
@@ -35,7 +42,7 @@ def as_category(entry):
         If its type can't be read.
     """
     if isinstance(entry, str):
-        return str(entry)
+        return plain_text(entry)
     number = as_number(entry)
     if math.isfinite(number):
         # Of two zeros, which are equal, none tells what came first.

@@ -75,7 +75,7 @@ def class_of(entry):
     """
     family = _readable(entry)
     if family.is_text:
-        return _class_of_text(entry.strip())
+        return _class_of_text(str.strip(entry))
     if math.isfinite(_value(entry, family.number)):
         return NUMBER
     return DATE if math.isfinite(_value(entry, family.day)) else GAP
@@ -98,7 +98,7 @@ def is_gap_entry(entry):
 
 def is_gap_mark(text):
     """Return whether a text stands for a gap, such as "?"."""
-    return text.strip().casefold() in GAP_MARKS
+    return str.strip(text).casefold() in GAP_MARKS
 
 
 def as_number(entry):
@@ -134,7 +134,7 @@ def as_word(entry):
         return entry
     family = _readable(entry)
     if family.is_text:
-        return str(entry)
+        return plain_text(entry)
     if family.is_boolean:
         return str(bool(entry))
     number = _value(entry, family.number)
@@ -142,6 +142,11 @@ def as_word(entry):
         return number_in_words(number)
     day = _value(entry, family.day)
     return day_in_words(day) if math.isfinite(day) else np.nan
+
+
+def plain_text(text):
+    """Return a text as what it holds, whatever its own type makes of it."""
+    return str.__str__(text)
 
 
 _SAME_WORDS = {"False": "0", "True": "1", "0": "False", "1": "True"}
@@ -175,13 +180,14 @@ def _value(entry, read):
         return np.nan
     try:
         return read(entry)
-    # pandas has moments of years that Python has not.
-    except (TypeError, ValueError, OverflowError, NotImplementedError):
+    # pandas has moments of years that Python has not. Types of others may fail in any way, and what
+    # they say may be the entry.
+    except Exception:
         return np.nan
 
 
 def _number_of_text(text):
-    return _number_in(text.strip())
+    return _number_in(str.strip(text))
 
 
 def _number_in(text):
@@ -223,7 +229,7 @@ def _in_days(days, microseconds):
 
 
 def _day_of_text(text):
-    return _day_in(text.strip())
+    return _day_in(str.strip(text))
 
 
 def _day_in(text):

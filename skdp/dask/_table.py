@@ -178,12 +178,16 @@ def map_rows(function, X, sizes=None):
     the numbers of rows in partitions, None for those that X knows.
     """
     check_rows(X)
-    made = np.asarray(function(_one_row(X)))
+
+    def quiet(rows):
+        # They may be those of a fit that follows, and of a row of nothing nothing is lost.
+        with private_rows():
+            return function(rows)
+
+    made = np.asarray(quiet(_one_row(X)))
 
     def mapped(part):
-        # Rows may be those of a fit that follows.
-        with private_rows():
-            return function(part) if part.shape[0] else made[:0]
+        return quiet(part) if part.shape[0] else made[:0]
 
     names = getattr(X, "columns", None)
     if names is None:

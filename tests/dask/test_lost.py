@@ -45,3 +45,13 @@ def test_columns_are_named_in_fits_alone(table):
     # Rows in memory are predicted as by any other model.
     _, (text,) = lost(lambda: model.predict(table.compute()))
     assert f"'pay' ({N} that are no numbers), 'few' (5 that" in text
+
+
+def test_dates_that_can_be_read_are_not_lost():
+    """Before partitions are read, a row of nothing in particular is, which isn't told of."""
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(N) % 366, "D")
+    table = dd.from_pandas(pd.DataFrame({"day": days}), npartitions=2)
+    y = da.from_array(np.linspace(0, 1, N), chunks=N // 2)
+    given = {"target_bounds": (0, 1), "compute_chunk_sizes": True, "random_state": 0}
+    model = DaskDPAdditiveRegressor(**given).fit(table, y)
+    assert lost(lambda: model.predict(table).compute(scheduler="synchronous"))[1] == []

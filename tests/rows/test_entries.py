@@ -30,6 +30,7 @@ from skdp._rows.frames import Untyped
 from skdp._rows.kinds import BOOLEAN, NUMERIC, WORD, WORD_OF_NUMBERS, reader_of
 from skdp._rows.kinds import DATE as DATE_KIND
 from skdp._rows.sources import Entries
+from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
 from tests._loops import for_each
 
 KINDS = [NUMERIC, DATE_KIND, WORD, BOOLEAN, WORD_OF_NUMBERS]
@@ -176,3 +177,40 @@ def test_what_is_of_another_type_is_refused_whatever_is_beside_it(entry):
             Untyped.of(Entries.of([*beside, entry]))
     with pytest.raises(UnreadableEntryError):
         as_word(entry)
+
+
+class OddNumber(float):
+    """A number that can't be converted, and tells itself."""
+
+    def __float__(self):
+        raise RuntimeError(f"no float: {self!r}")
+
+
+class OddText(str):
+    """A text whose own methods tell it, or another one."""
+
+    def strip(self, *args):
+        raise RuntimeError(f"no strip: {self!r}")
+
+    def __str__(self):
+        raise RuntimeError("no text: " + str.__str__(self))
+
+
+def test_what_entries_do_by_themselves_is_never_told():
+    assert class_of(OddNumber(77.5)) == GAP
+    assert class_of(OddText(" 77 ")) == NUMBER
+    for kind in KINDS:
+        reader = reader_of(kind)
+        np.testing.assert_equal(reader(OddNumber(77.5)), math.nan)
+        for text in ("a", " 77 ", "2024-01-31", "?"):
+            found = reader(OddText(text))
+            np.testing.assert_equal(found, reader(text))
+            assert type(found) is type(reader(text))
+
+
+def test_readers_of_words_quote_no_entry_that_fails():
+    for reader in (DPOneHotEncoder(), DPSimpleImputer(strategy="most_frequent")):
+        reader.fit(np.array([["a"], [OddText("77,5")]] * 20, dtype=object))
+        with pytest.raises(ValueError, match="too large for a float") as caught:
+            reader.fit(np.array([["a"], [OddNumber(77.5)]] * 20, dtype=object))
+        assert "77" not in str(caught.value)

@@ -117,7 +117,7 @@ def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="a
     of_numbers = tuple(n if holds_numbers(k) else None for n, k in zip(names, kinds, strict=True))
     of_words = tuple(n if holds_words(k) else None for n, k in zip(names, kinds, strict=True))
     if feature_bounds is not None and not isinstance(feature_bounds, Mapping):
-        feature_bounds = {name: feature_bounds for name in of_numbers if name is not None}
+        feature_bounds = _range_of_all(feature_bounds, names, kinds)
     ranges = _by_column(feature_bounds, "feature_bounds", of_numbers, NUMERIC)
     learnt = knots is None or isinstance(knots, (str, Integral))
     at = _by_column(None if learnt else knots, "knots", of_numbers, NUMERIC)
@@ -141,6 +141,16 @@ def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="a
         [_counts_of(c) for c in listed],
         [None] * len(names),
     )
+
+
+def _range_of_all(pair, names, kinds):
+    """Return a range by column: one of dates is of columns of dates, and any other of numbers.
+
+    It is checked here, whatever columns there are: their kinds may be learnt, after the charge.
+    """
+    check_bounds(_in_days(pair, DATE), "feature_bounds")
+    bounded = DATE if any(math.isfinite(as_day(end)) for end in pair) else NUMERIC
+    return {name: pair for name, kind in zip(names, kinds, strict=True) if kind == bounded}
 
 
 def _in_days(given, kind):

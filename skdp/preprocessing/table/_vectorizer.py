@@ -74,8 +74,9 @@ class DPTableVectorizer(PrivateTransformer):
     {kinds:table}
     {epsilon, delta, adjacency}
     feature_bounds : pair (low, high) or dict, default=None
-        Public range of the columns of numbers, or a dict of ranges by column. Numbers beyond it are
-        clipped to it in `fit`. It saves the release that learns the range of the numbers.
+        Public range of the columns of numbers, or, if its ends are dates, of those of dates; or a
+        dict of ranges by column. Numbers beyond it are clipped to it in `fit`. It saves the release
+        that learns the range of the numbers.
     {ledger, random_state}
 
     Attributes

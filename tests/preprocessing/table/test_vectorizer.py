@@ -1,5 +1,6 @@
 """DPTableVectorizer: what it learns of columns of all kinds, what it is given, where it is used."""
 
+import datetime
 import pickle
 import warnings
 
@@ -9,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from skdp._rows.entries import as_day
 from skdp.exceptions import BudgetExceededError, PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
@@ -179,6 +181,32 @@ def test_bounds_save_a_release_and_stand_in_where_noise_hides_all():
     vectorizer = fit(table.iloc[:30], feature_bounds=bounds, epsilon=1e-2, delta=1e-3)
     np.testing.assert_array_equal(vectorizer.knots_["year"], [1900, 2020])
     assert fit(table[["year"]], feature_bounds=(1900, 2020)).knots_["year"].size == 12
+
+
+DAYS = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(2_000) % 366, "D"))
+
+
+@pytest.mark.parametrize("days", [DAYS, DAYS.dt.strftime("%Y-%m-%d")], ids=["typed", "text"])
+def test_one_range_is_of_all_numbers_or_of_all_dates(days):
+    table = pd.DataFrame({"day": days, "age": np.arange(2_000) % 80})
+    of_numbers = fit(table, feature_bounds=(10, 50)).knots_
+    assert of_numbers["day"].size > 2
+    assert of_numbers["age"].min() >= 10
+    assert of_numbers["age"].max() <= 50
+    ends = datetime.date(2024, 3, 1), datetime.date(2024, 6, 1)
+    of_dates = fit(table, feature_bounds=ends).knots_
+    assert of_dates["day"].min() >= as_day(ends[0])
+    assert of_dates["day"].max() <= as_day(ends[1])
+    assert of_dates["age"].max() > 70
+
+
+@pytest.mark.parametrize("bounds", [(50, 10), ("a", "b"), (1, 2, 3), (0, np.inf)])
+def test_a_range_of_all_numbers_is_checked_before_kinds_are_learnt(bounds, tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=3.0, delta=1e-4)
+    table = TABLE[["year"]].astype(object)
+    with pytest.raises(ValueError, match="feature_bounds"):
+        DPTableVectorizer(feature_bounds=bounds, ledger=ledger).fit(table)
+    assert len(ledger.to_frame()) == 0
 
 
 @pytest.mark.parametrize(
