@@ -255,7 +255,9 @@ def _day_of_date(date):
 
 
 def _day_of_numpy_date(date):
-    # Gaps, and years that Python doesn't have, are no datetimes.
+    # Gaps, and years that Python doesn't have, are no dates. As microseconds they would be others.
+    if not isinstance(date.astype("datetime64[Y]").item(), datetime.date):
+        return np.nan
     return as_day(date.astype("datetime64[us]").item())
 
 

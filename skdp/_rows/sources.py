@@ -14,6 +14,7 @@ from skdp._rows.entries import (
     CLASSES,
     GAP,
     NUMBER,
+    as_day,
     as_number,
     class_of,
     days_of_microseconds,
@@ -23,6 +24,8 @@ from skdp._rows.kinds import BOOLEAN, DATE, NUMERIC, UNTYPED, WORD, declared_wor
 from skdp._sklearn import quietly
 
 _FIRST_MOMENT, _LAST_MOMENT = map(np.datetime64, (datetime.datetime.min, datetime.datetime.max))
+# Of dates that microseconds hold.
+_FINE_UNITS = ("us", "ns", "ps", "fs", "as")
 # Types of entries that are read as the float which NumPy makes of them, or are a gap.
 _NUMBERS = {float, int, type(None), np.float64, np.float32, np.int64, np.int32}
 # Types of which equal entries are read alike.
@@ -173,8 +176,8 @@ class ColumnOfFrame:
         dtype, series = self.dtype, self._series
         if kind == DATE:
             if self._is_of_pandas("PeriodDtype"):
-                series = nw.from_native(self.native.dt.start_time, series_only=True)
-            elif not (dtype.is_temporal() and dtype != nw.Duration):
+                return _days_of_periods(self.native)
+            if not (dtype.is_temporal() and dtype != nw.Duration):
                 return None
             if dtype == nw.Date:
                 # pandas makes objects of Arrow's dates.
@@ -288,8 +291,23 @@ class ColumnOfArray:
 _KIND_OF_LETTER = {"M": DATE, "b": BOOLEAN} | dict.fromkeys("iufm", NUMERIC)
 
 
+def _days_of_periods(periods):
+    try:
+        return days_of_dates(periods.dt.start_time.to_numpy())
+    except ValueError:
+        # pandas refuses all of them for one that it has no moment for.
+        return np.array([as_day(period) for period in periods], dtype=np.float64)
+
+
 def days_of_dates(dates):
     """Return an array of dates as days since 1970, NaN for those that Python doesn't have."""
+    if np.datetime_data(dates.dtype)[0] not in _FINE_UNITS:
+        # As microseconds the farthest would be other dates.
+        years = dates.astype("datetime64[Y]")
+        is_far = (years < _FIRST_MOMENT.astype(years.dtype)) | (
+            years > _LAST_MOMENT.astype(years.dtype)
+        )
+        dates = np.where(is_far, np.datetime64("NaT"), dates)
     dates = dates.astype("datetime64[us]")
     is_known = (dates >= _FIRST_MOMENT) & (dates <= _LAST_MOMENT)
     return np.where(is_known, days_of_microseconds(dates), np.nan)

@@ -26,11 +26,11 @@ from skdp._rows.entries import (
     class_of,
     moment_of,
 )
-from skdp._rows.frames import Untyped
+from skdp._rows.frames import Untyped, read_frame
 from skdp._rows.kinds import BOOLEAN, NUMERIC, WORD, WORD_OF_NUMBERS, reader_of
 from skdp._rows.kinds import DATE as DATE_KIND
-from skdp._rows.sources import Entries
-from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
+from skdp._rows.sources import Entries, days_of_dates
+from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer, DPTableVectorizer
 from tests._loops import for_each
 
 KINDS = [NUMERIC, DATE_KIND, WORD, BOOLEAN, WORD_OF_NUMBERS]
@@ -214,3 +214,24 @@ def test_readers_of_words_quote_no_entry_that_fails():
         with pytest.raises(ValueError, match="too large for a float") as caught:
             reader.fit(np.array([["a"], [OddNumber(77.5)]] * 20, dtype=object))
         assert "77" not in str(caught.value)
+
+
+def test_dates_that_python_does_not_have_are_gaps_and_change_no_others():
+    far = pd.Period(ordinal=10**7, freq="M")
+    kept = pd.Period("2024-01", "M")
+    columns = [
+        pd.Series(np.array([2**62, 1_704_067_200], dtype="datetime64[s]")),
+        pd.Series(np.array([2**60, 1_704_067_200_000], dtype="datetime64[ms]")),
+        pd.Series(pd.PeriodIndex([far, kept])),
+    ]
+    for column in columns:
+        for dtype in (column.dtype, object):
+            frame = read_frame(
+                DPTableVectorizer(), pd.DataFrame({"day": column.astype(dtype)}), reset=True
+            )
+            (days,) = frame.decided(dict.fromkeys(frame.untyped, DATE_KIND)).columns
+            np.testing.assert_array_equal(days, [np.nan, 19_723.0])
+    assert math.isnan(as_day(np.datetime64(2**62, "s")))
+    np.testing.assert_array_equal(
+        days_of_dates(np.array([2**62, 54], dtype="datetime64[Y]")), [np.nan, 19_723.0]
+    )
