@@ -180,8 +180,9 @@ class ColumnOfFrame:
             if not (dtype.is_temporal() and dtype != nw.Duration):
                 return None
             if dtype == nw.Date:
-                # pandas makes objects of Arrow's dates.
-                series = series.cast(nw.Datetime("us"))
+                # pandas makes objects of Arrow's dates, and who makes moments of them fails for all
+                # where one is too far.
+                return _known_days(series.cast(nw.Int32).to_numpy().astype(np.float64))
             return days_of_dates(series.to_numpy())
         if dtype == nw.Duration:
             return days_of_spans(series.to_numpy())
@@ -289,6 +290,12 @@ class ColumnOfArray:
 
 
 _KIND_OF_LETTER = {"M": DATE, "b": BOOLEAN} | dict.fromkeys("iufm", NUMERIC)
+
+
+def _known_days(days):
+    """Return whole days since 1970, NaN for those that Python doesn't have."""
+    first, last = (as_day(end.item().date()) for end in (_FIRST_MOMENT, _LAST_MOMENT))
+    return np.where((days >= first) & (days <= last), days, np.nan)
 
 
 def _days_of_periods(periods):

@@ -235,3 +235,16 @@ def test_dates_that_python_does_not_have_are_gaps_and_change_no_others():
     np.testing.assert_array_equal(
         days_of_dates(np.array([2**62, 54], dtype="datetime64[Y]")), [np.nan, 19_723.0]
     )
+
+
+@for_each("library", ["pyarrow", "pandas", "polars"])
+def test_a_date_that_is_too_far_changes_no_others_in_arrow(library):
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    days = pa.array([2**31 - 1, 19_723, None], pa.int32()).cast(pa.date32())
+    X = pa.table({"day": days})
+    if library == "pandas":
+        X = X.to_pandas(types_mapper=pd.ArrowDtype)
+    if library == "polars":
+        X = pl.from_arrow(X)
+    (found,) = read_frame(DPTableVectorizer(), X, reset=True).columns
+    np.testing.assert_array_equal(found, [np.nan, 19_723.0, np.nan])
