@@ -120,6 +120,11 @@ def as_day(entry):
     return np.nan if family is None else _value(entry, family.day)
 
 
+def are_dates(values):
+    """Return whether any of a list is a date, or the text of one."""
+    return any(math.isfinite(as_day(value)) for value in values)
+
+
 def as_word(entry):
     """Return an entry as a text, or NaN for a gap; numbers of any type that are equal have one.
 

@@ -10,7 +10,7 @@ import numpy as np
 from skdp._bounds import present_records
 from skdp._containers import refuse_columns, refuse_entries, refuse_equal_names, refuse_rows
 from skdp._rows.columns import sort_categories
-from skdp._rows.entries import CLASSES, UnreadableEntryError, is_gap_entry, same_word
+from skdp._rows.entries import CLASSES, UnreadableEntryError, are_dates, is_gap_entry, same_word
 from skdp._rows.kinds import (
     BOOLEAN,
     DATE,
@@ -346,10 +346,11 @@ def _declared(estimator, names, typed):
             kinds[place] = declared_as(typed[place])
     for parameter, kind in (("knots", NUMERIC), ("feature_bounds", NUMERIC), ("categories", WORD)):
         given = getattr(estimator, parameter)
-        for column in given if isinstance(given, Mapping) else ():
+        for column, values in given.items() if isinstance(given, Mapping) else ():
             place = find_column(column, names)
             if place is not None and kinds[place] is None and typed[place] == UNTYPED:
-                kinds[place] = kind
+                is_of_dates = kind == NUMERIC and np.iterable(values) and are_dates(values)
+                kinds[place] = DATE if is_of_dates else kind
     return kinds
 
 

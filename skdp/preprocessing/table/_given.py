@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 
 from skdp._checks import LARGEST_BOUND, check_bounds, check_count
-from skdp._rows.entries import as_day
+from skdp._rows.entries import are_dates, as_day
 from skdp._rows.frames import check_words, find_column
 from skdp._rows.kinds import DATE, NUMERIC, UNTYPED, WORD, holds_numbers, holds_words
 
@@ -149,7 +149,7 @@ def _range_of_all(pair, names, kinds):
     It is checked here, whatever columns there are: their kinds may be learnt, after the charge.
     """
     check_bounds(_in_days(pair, DATE), "feature_bounds")
-    bounded = DATE if any(math.isfinite(as_day(end)) for end in pair) else NUMERIC
+    bounded = DATE if are_dates(pair) else NUMERIC
     return {name: pair for name, kind in zip(names, kinds, strict=True) if kind == bounded}
 
 

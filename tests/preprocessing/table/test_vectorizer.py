@@ -380,3 +380,20 @@ def test_parameters_that_suit_no_column_are_named(given, name):
     X = pd.DataFrame({"pay": np.arange(50.0), "flag": np.arange(50) > 20})
     with pytest.raises(ValueError, match=name):
         DPTableVectorizer(**given).fit(X)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"feature_bounds": {"day": ("2024-01-01", "2024-12-31")}},
+        {"knots": {"day": [datetime.date(2024, 1, 1), datetime.date(2024, 12, 31)]}},
+    ],
+)
+@pytest.mark.parametrize("kind", [str, object])
+def test_bounds_and_knots_that_are_dates_declare_dates(given, kind):
+    days = pd.Series(pd.date_range("2024-01-01", periods=300))
+    column = days.astype(str) if kind is str else pd.Series(list(days.dt.date), dtype=object)
+    typed, made = (DPTableVectorizer(random_state=0, **given) for _ in range(2))
+    expected = typed.fit_transform(pd.DataFrame({"day": days}))
+    np.testing.assert_array_equal(made.fit_transform(pd.DataFrame({"day": column})), expected)
+    assert "2024" in made.get_feature_names_out()[0]
