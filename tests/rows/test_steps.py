@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skdp._rows.categories import InfiniteEntryError, as_category
 from skdp._rows.entries import as_number, is_gap_entry
+from skdp._rows.handed import as_floats
 from skdp.linear_model import DPRidge
 from skdp.pipeline import DPPipeline
 from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPSimpleImputer, DPTableVectorizer
@@ -264,3 +265,23 @@ def test_models_of_numbers_are_alike_whatever_holds_them(rng):
         np.testing.assert_array_equal(
             behind.fit(form, y).predict(form), behind.fit(numbers, y).predict(numbers)
         )
+
+
+def test_a_mark_is_a_gap_to_readers_of_numbers():
+    X = pd.DataFrame({"x": ["1", "?", "n/a", "3"]})
+    filled = DPSimpleImputer(epsilon=INF).fit(X).transform(X)
+    assert filled[:, 0].tolist() == [1.0, 2.0, 2.0, 3.0]
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        DPSimpleImputer(epsilon=INF).fit(X.replace("?", "word"))
+
+
+def test_decimals_and_dates_of_all_packages_are_handed_on_as_such():
+    containers = [
+        *(("decimals, gaps", c, "float64") for c in ("polars decimal", "arrow decimal")),
+        ("decimals, gaps", "pandas arrow decimal", "float64"),
+        *(("dates, gaps", c, "datetime64[us]") for c in ("polars dates", "arrow dates")),
+        ("dates, gaps", "pandas arrow dates", "datetime64[us]"),
+    ]
+    for name, container, dtype in containers:
+        X = make(name, container)[1]
+        assert as_floats(X).dtypes.tolist() == [np.dtype(dtype)], container
