@@ -7,6 +7,8 @@ from skdp._rows.columns import number_in_words
 MISSING, INFREQUENT = "missing", "infrequent"
 # Digits that tell all floats apart.
 _MOST_DIGITS = 17
+# Numbers with fewer digits before the point are written without a power of ten.
+_LARGEST_WRITTEN_OUT = 1e15
 # Units of time that dates are printed in, the coarsest first. Microseconds of days farther from
 # 1970 than these don't fit into 64 bits.
 _UNITS, _MICROSECONDS_OF_DAY, _MOST_DAYS = ("D", "m", "s", "us"), 86_400_000_000, 1e8
@@ -20,7 +22,7 @@ def texts_apart(numbers, holds_dates=False):
     numbers = [float(number) for number in numbers]
     n_different = len(set(numbers))
     ways = [map(_in_short, numbers)]
-    ways += [map(f"{{:.{n}g}}".format, numbers) for n in range(5, _MOST_DIGITS + 1)]
+    ways += [(_in_digits(number, n) for number in numbers) for n in range(5, _MOST_DIGITS + 1)]
     if holds_dates and all(abs(number) < _MOST_DAYS for number in numbers):
         ways = [_dates(as_moments(numbers), unit) for unit in _UNITS] + ways[-1:]
     for texts in map(list, ways):
@@ -39,6 +41,13 @@ def as_moments(days):
 
 def _in_short(number):
     return number_in_words(float(f"{number:.4g}")) if abs(number) < 1e5 else f"{number:.6g}"
+
+
+def _in_digits(number, n_digits):
+    """Return a number in so many digits; whole ones are written out, as 1000000020 is."""
+    text = f"{number:.{n_digits}g}"
+    is_long = "e+" in text and abs(number) < _LARGEST_WRITTEN_OUT
+    return number_in_words(float(text)) if is_long else text
 
 
 def _dates(moments, unit):

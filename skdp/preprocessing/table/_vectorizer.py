@@ -35,7 +35,8 @@ def assumed_kinds(typed, untyped):
     typed, untyped = (", ".join(map(repr, names)) for names in (typed, untyped))
     said = ()
     if typed:
-        said += (f"whether columns hold numbers or words, as read from the types of {typed}",)
+        kinds = "whether columns hold numbers, dates or words"
+        said += (f"{kinds}, as read from the types of {typed}",)
     if untyped:
         said += (f"that {untyped} came as text or objects (kind of {untyped}: learnt)",)
     return said
