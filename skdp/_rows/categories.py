@@ -18,7 +18,6 @@ from skdp._rows.entries import (
     same_word,
 )
 from skdp._rows.frames import open_columns
-from skdp._rows.sources import Entries
 
 _AUTO = "auto"
 _TOO_LARGE = "column {!r} holds infinite numbers, or numbers too large for a float."
@@ -125,9 +124,13 @@ def _read(entries, name, missing_values):
 
 
 def in_categories(X, gaps):
-    """Return the columns of an array of floats as `Categories`."""
+    """Return the columns of an array of floats, which were checked before, as `Categories`."""
     columns = (np.unique(column, return_inverse=True) for column in np.where(gaps, np.nan, X).T)
-    return [Categories.of(Entries(known.tolist(), codes)) for known, codes in columns]
+    # Of two zeros, which are equal, none tells what came first.
+    return [
+        Categories([one + 0.0 if one == one else np.nan for one in known.tolist()], codes)
+        for known, codes in columns
+    ]
 
 
 class Known:

@@ -88,6 +88,10 @@ def test_a_record_that_is_not_finite_has_no_more_influence_than_others(transform
     for row in itertools.product(ENTRIES, repeat=2):
         with np.errstate(over="ignore"):
             X[60] = np.asarray(row, dtype=dtype)
+        if isinstance(transformer, DPOneHotEncoder) and np.isinf(X[60]).any():
+            with pytest.raises(ValueError, match="holds infinite numbers"):
+                fit(transformer, X.astype(dtype))
+            continue
         fitted, made = fit(transformer, X.astype(dtype), script=none)
         for (value, _, mechanism), (without, _, _) in zip(made, none, strict=True):
             if value.shape != without.shape:
