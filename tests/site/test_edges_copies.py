@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import Pipeline
 
-from skdp import _sklearn
+from skdp import _containers
 from skdp.accountant import compose
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
@@ -102,7 +102,7 @@ def test_arrays_of_other_libraries_are_refused(data, monkeypatch):
         def __array_namespace__(self):
             raise AssertionError("no look at the array")
 
-    monkeypatch.setattr(_sklearn, "get_config", lambda: {"array_api_dispatch": True})
+    monkeypatch.setattr(_containers, "get_config", lambda: {"array_api_dispatch": True})
     with pytest.raises(TypeError, match="array_api_dispatch=True asks to compute"):
         make_classifier().fit(Array(data[0].tolist()), data[1])
 

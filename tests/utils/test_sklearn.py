@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from skdp import _sklearn
+from skdp import _containers
 from skdp.linear_model import DPSCDClassifier, DPSGDRegressor, WALRClassifier, label_aggregate
 from skdp.preprocessing import BoundsScaler
 
@@ -64,7 +64,7 @@ def records():
 @pytest.fixture
 def dispatch(monkeypatch):
     """scikit-learn wants SciPy told before its import, so only our look at the setting changes."""
-    monkeypatch.setattr(_sklearn, "get_config", lambda: {"array_api_dispatch": True})
+    monkeypatch.setattr(_containers, "get_config", lambda: {"array_api_dispatch": True})
 
 
 def assert_all_refuse(kind, X, y, message):
