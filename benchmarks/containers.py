@@ -8,17 +8,13 @@ the curve to the typed table, paired by seed.
     python benchmarks/containers.py --data FOLDER
 """
 
-import warnings
 from decimal import Decimal
 
 import _common as bench
 import numpy as np
 import pandas as pd
-from kinds import DELTA, as_handed_in, load_table
-from sklearn.metrics import roc_auc_score
+from kinds import area_of_fit, as_handed_in, load_table
 from sklearn.model_selection import train_test_split
-
-from skdp.additive import DPAdditiveClassifier
 
 WAYS = "typed", "objects", "text", "decimals"
 NOTE = "Adult; nothing is told of the columns, and classes are public. AUC of rows held out."
@@ -35,15 +31,7 @@ def score(way, epsilon, seed):
     """Return the area under the curve of one fit."""
     X, y = load_table("adult", 0)
     parts = train_test_split(handed_in(X, way), y, test_size=0.25, random_state=seed)
-    X, X_test, y, y_test = parts
-    model = DPAdditiveClassifier(
-        classes=[0, 1], epsilon=epsilon, delta=DELTA, random_state=1000 * WAYS.index(way) + seed
-    )
-    with warnings.catch_warnings(action="ignore"):
-        # Rare words don't stand out.
-        model.fit(X, y)
-        # Of few records a kind may be wrong, and then entries are lost.
-        return roc_auc_score(y_test, model.decision_function(X_test))
+    return area_of_fit(parts, epsilon, random_state=1000 * WAYS.index(way) + seed)
 
 
 def main(arguments=None):

@@ -61,12 +61,17 @@ def score(name, n_rows, way, epsilon, seed):
     X, y = load_table(name, n_rows)
     test_size = len(X) - n_rows if n_rows else 0.25
     parts = train_test_split(as_handed_in(X, way), y, test_size=test_size, random_state=0)
+    return area_of_fit(parts, epsilon, random_state=1000 * WAYS.index(way) + seed)
+
+
+def area_of_fit(parts, epsilon, random_state):
+    """Return the area under the curve of one fit to the first of two parts of a table."""
     X, X_test, y, y_test = parts
     model = DPAdditiveClassifier(
-        classes=[0, 1], epsilon=epsilon, delta=DELTA, random_state=1000 * WAYS.index(way) + seed
+        classes=[0, 1], epsilon=epsilon, delta=DELTA, random_state=random_state
     )
     with warnings.catch_warnings(action="ignore"):
-        # Of few records no word stands out.
+        # Rare words, and all words of few records, don't stand out.
         model.fit(X, y)
         # Of few records a kind may be wrong, and then entries are lost.
         return roc_auc_score(y_test, model.decision_function(X_test))
