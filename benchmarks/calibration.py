@@ -31,7 +31,7 @@ from _data import load_prepared
 from joblib.externals.loky import get_reusable_executor
 from sklearn.model_selection import GridSearchCV
 
-from skdp._plans import _base
+from skdp._release import plan as _base
 from skdp.accountant import _calibration, _divergences, _profile, calibrate
 from skdp.linear_model import DPSCDClassifier
 

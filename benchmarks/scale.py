@@ -37,14 +37,14 @@ import pandas as pd
 from _memory import Watcher, status
 from distributed import Client, LocalCluster
 
-from skdp._fused import sums_compiled
-from skdp._targets import encode_labels
+from skdp._families.targets import encode_labels
+from skdp._rows.fused import sums_compiled
+from skdp._rows.row_sums import RowSums
 from skdp.dask import DaskDPLogisticRegression, _pinned
 from skdp.dask._estimators import Reader
 from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.linear_model import DPLogisticRegression
-from skdp.linear_model.whitened._row_sums import RowSums
 
 N_FEATURES, PARTITION = 50, 100_000
 HELD_FEATURES, HELD_PARTS = 100, 8

@@ -20,11 +20,11 @@ from memory import run_fit
 from sklearn.linear_model import LogisticRegression, Ridge
 from threadpoolctl import threadpool_limits
 
-from skdp._bounds import clip_rows
-from skdp._losses import LOSSES
-from skdp._mechanisms import GaussianMechanism
+from skdp._families.losses import LOSSES
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._rows.bounds import clip_rows
+from skdp._rows.row_sums import RowSums
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
-from skdp.linear_model.whitened._row_sums import RowSums
 
 ALPHA, DELTA = 1e-4, 1e-8
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from skdp._plans._base import Budget, GroupBudget, resolve_delta, unprotected_names
+from skdp._release.plan import Budget, GroupBudget, resolve_delta, unprotected_names
 from skdp._sklearn import Interval, StrOptions, diagram_box, forget_owner
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning

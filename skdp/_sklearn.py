@@ -14,9 +14,9 @@ from sklearn.utils import _param_validation, _safe_indexing, get_tags, validatio
 from sklearn.utils._metadata_requests import SIMPLE_METHODS
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
 
-from skdp._containers import refuse_columns, refuse_foreign, refuse_rows, refuse_unreadable
-from skdp._private_rows import private_rows
-from skdp._sparse import canonical
+from skdp._rows.containers import refuse_columns, refuse_foreign, refuse_rows, refuse_unreadable
+from skdp._rows.private_rows import private_rows
+from skdp._rows.sparse import canonical
 
 # scikit-learn's own, which others take from here.
 __all__ = ["HasMethods", "RealNotInt", "StrOptions"]
@@ -40,7 +40,7 @@ _TELL_NO_VALUE = re.compile(
     r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
     r"|[Xy] is a Dask collection|feature_bounds can be read in two ways for two features: "
     r"|[Xy] is an array of \w+, and array_api_dispatch"
-    # Those of `skdp._containers`.
+    # Those of `skdp._rows.containers`.
     r"|(Complex data not supported: )?(X|column .+) of type .+ holds |X is an? \w+"
     r"|column .+ holds entries of type \w+: |could not convert string to float in column "
     r"|Expected 2D array, got scalar array instead: X is of type "

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from skdp._mechanisms import RandomizedResponse
-from skdp._plans._base import resolve_delta
+from skdp._release.mechanisms import RandomizedResponse
+from skdp._release.plan import resolve_delta
 from tests._strategies import MARK
 from tests.privacy._replay import whole_releases
 from tests.privacy._spending import exact_reach

@@ -39,10 +39,10 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.linear_model import Ridge
 
-from skdp._bounds import null_records
-from skdp._mechanisms import GaussianMechanism
-from skdp._random import make_stream
-from skdp._sampling import PoissonSampler
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._release.random import make_stream
+from skdp._release.sampling import PoissonSampler
+from skdp._rows.bounds import null_records
 from skdp.audit import AuditResult, audit
 from skdp.audit._audit import Fitter, _one_run
 from skdp.audit._canaries import World, default_canaries, given_canaries

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skdp._bounds import (
+from skdp._checks import check_bounds, check_feature_bounds, check_positive
+from skdp._families.targets import clip_targets
+from skdp._rows.bounds import (
     augmented_norm,
     clip_columns,
     clip_rows,
@@ -15,9 +17,7 @@ from skdp._bounds import (
     summation_slack,
     uncentred,
 )
-from skdp._checks import check_bounds, check_feature_bounds, check_positive
-from skdp._clipping import clip_contributions
-from skdp._targets import clip_targets
+from skdp._rows.clipping import clip_contributions
 
 EXTREME_ROWS = np.array(
     [

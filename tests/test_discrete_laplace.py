@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._mechanisms import DiscreteLaplaceMechanism
-from skdp._random import make_stream
+from skdp._release.mechanisms import DiscreteLaplaceMechanism
+from skdp._release.random import make_stream
 
 
 @pytest.mark.parametrize("scale", [0.2, 1.0, 3.7, 40.0])

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from skdp._groups import encode_groups
+from skdp._families.targets import as_targets, encode_labels
+from skdp._rows.groups import encode_groups
 from skdp._sklearn import read_list
-from skdp._targets import as_targets, encode_labels
 from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from skdp._losses import LOSSES, DualLoss, Huber, Loss, Multinomial, SmoothLoss
+from skdp._families.losses import LOSSES, DualLoss, Huber, Loss, Multinomial, SmoothLoss
 from skdp.inspection import duality_gap
 from skdp.linear_model import DPCDClassifier, DPSGDClassifier
 from tests._listed import PREDICTORS, suited

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from skdp._penalties import Penalty, make_penalty
+from skdp._families.penalties import Penalty, make_penalty
 from tests._objectives import penalty_value
 
 PENALTIES = [

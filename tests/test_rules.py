@@ -17,8 +17,8 @@ from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 
 import skdp.linear_model.dpscd._estimators as dual_cd
-from skdp._plans._base import Plan
-from skdp._plans._release import Release
+from skdp._release.plan import Plan
+from skdp._release.release import Release
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,

@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 from scipy.stats import chisquare
 
-from skdp._random import make_stream
-from skdp._sampling import (
+from skdp._release.random import make_stream
+from skdp._release.sampling import (
     CoordinateSampler,
     PartitionSampler,
     PoissonSampler,

@@ -14,9 +14,9 @@ from sklearn.metrics import recall_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skdp._bounds import clip_rows
-from skdp._plans._base import Plan
-from skdp._weights import EVEN, class_scale, weigh
+from skdp._families.weights import EVEN, class_scale, weigh
+from skdp._release.plan import Plan
+from skdp._rows.bounds import clip_rows
 from skdp.calibration import DPCalibratedClassifier
 from skdp.inspection import duality_gap, preview
 from skdp.linear_model import (

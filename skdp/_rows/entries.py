@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._containers import remedy_for
 from skdp._rows.columns import GAP_TYPES, number_in_words
+from skdp._rows.containers import remedy_for
 
 # What an entry of a column without a type is: the first of these that it can be. A code is a text
 # of digits that begins with 0, which a number would lose.

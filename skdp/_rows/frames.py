@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import narwhals as nw
 import numpy as np
 
-from skdp._bounds import present_records
-from skdp._containers import refuse_columns, refuse_entries, refuse_equal_names, refuse_rows
+from skdp._rows.bounds import present_records
 from skdp._rows.columns import sort_categories
+from skdp._rows.containers import refuse_columns, refuse_entries, refuse_equal_names, refuse_rows
 from skdp._rows.entries import CLASSES, UnreadableEntryError, are_dates, is_gap_entry, same_word
 from skdp._rows.kinds import (
     BOOLEAN,

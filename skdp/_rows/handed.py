@@ -3,8 +3,8 @@
 import narwhals as nw
 import numpy as np
 
-from skdp._containers import refuse_equal_names
 from skdp._rows.columns import find_gaps
+from skdp._rows.containers import refuse_equal_names
 from skdp._rows.frames import dense
 from skdp._rows.kinds import DATE, NUMERIC
 from skdp._rows.numbers import columns_of, numbers_of, with_columns

@@ -8,8 +8,8 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import get_tags
 
-from skdp._containers import no_number, refuse_rows, refuse_unreadable
 from skdp._rows.columns import DTYPES, is_gap
+from skdp._rows.containers import no_number, refuse_rows, refuse_unreadable
 from skdp._rows.entries import as_number, is_gap_mark
 from skdp._rows.frames import dense
 from skdp._rows.kinds import UNTYPED, holds_words

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from skdp._checks import check_finite, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
-from skdp._fused import sums_of
-from skdp._private_rows import rows_are_private
+from skdp._families.targets import unit_of
 from skdp._rows.frames import read_frame, warn_of_unread
+from skdp._rows.fused import sums_of
 from skdp._rows.kinds import NUMERIC
+from skdp._rows.private_rows import rows_are_private
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
-from skdp._targets import unit_of
 from skdp.additive._chosen import chosen_signs
 from skdp.additive._plan import plan_additive
 from skdp.additive._reading import ALL_NOISE, as_frame, as_markdown

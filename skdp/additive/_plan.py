@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._checks import check_within
-from skdp._plans._base import ADDITIVE_KEY, Budget, Plan
+from skdp._release.plan import ADDITIVE_KEY, Budget, Plan
 from skdp.accountant import GaussianEvent
 from skdp.preprocessing._plan import count_release, hide_categories
 from skdp.preprocessing.table._plan import TablePlan, plan_table

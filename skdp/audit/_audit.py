@@ -11,19 +11,19 @@ from sklearn.base import clone, is_classifier
 from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from skdp._bounds import null_records
 from skdp._checks import check_count, check_n_jobs, check_within, check_word
-from skdp._containers import (
+from skdp._estimator import report_of
+from skdp._release.random import make_stream
+from skdp._rows.bounds import null_records
+from skdp._rows.containers import (
     refuse_columns,
     refuse_entries,
     refuse_equal_names,
     refuse_foreign,
     refuse_rows,
 )
-from skdp._estimator import report_of
-from skdp._random import make_stream
+from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import quietly, validate_params
-from skdp._threads import single_threaded_blas
 from skdp.audit._canaries import check_replaceable, class_set, default_canaries, given_canaries
 from skdp.audit._result import AuditResult, epsilon_from_guesses, epsilon_from_rates
 from skdp.exceptions import PrivacyWarning

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 
-from skdp._bounds import row_norms
 from skdp._checks import check_bounds
-from skdp._targets import encode_labels
+from skdp._families.targets import encode_labels
+from skdp._rows.bounds import row_norms
 from skdp.linear_model._base import public_feature_bounds
 
 # Targets without bounds: far from any prediction, so that what a record contributes is clipped.

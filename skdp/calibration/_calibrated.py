@@ -10,7 +10,6 @@ from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_classifi
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import clip_scores, counted_rows
 from skdp._docs import shared_docs
 from skdp._estimator import (
     BUDGET_CONSTRAINTS,
@@ -22,11 +21,12 @@ from skdp._estimator import (
     rehearse,
     require_groups,
 )
-from skdp._groups import encode_groups
-from skdp._losses import as_probabilities
+from skdp._families.losses import as_probabilities
+from skdp._families.targets import encode_labels
+from skdp._rows.bounds import clip_scores, counted_rows
+from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_table
-from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator

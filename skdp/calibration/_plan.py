@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skdp._plans._base import CALIBRATION_KEY, SPLIT_SLACK
+from skdp._release.plan import CALIBRATION_KEY, SPLIT_SLACK
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
 from skdp.accountant._calibration import largest_within
 from skdp.metrics._plan import HistogramPlan, gaussian_counts

@@ -7,8 +7,8 @@ from sklearn.base import is_regressor
 
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
+from skdp._families.targets import encode_labels
 from skdp._sklearn import _fit_context
-from skdp._targets import encode_labels
 from skdp.dask._parts import RowReader
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns

@@ -8,7 +8,7 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from skdp._groups import encode_groups
+from skdp._rows.groups import encode_groups
 
 # Ids of one type are equal where their texts are. Those of others may be: 1 is 1.0.
 _TYPES = (str, int, float, bool, bytes)

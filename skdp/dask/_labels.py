@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 from distributed import Client
 
-from skdp._bounds import clip_rows, summation_slack
 from skdp._checks import check_positive
 from skdp._docs import shared_docs
-from skdp._plans._base import resolve_delta
+from skdp._families.targets import encode_labels
+from skdp._release.plan import resolve_delta
+from skdp._rows.bounds import clip_rows, summation_slack
 from skdp._sklearn import StrOptions, validate_params
-from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
 from skdp.dask._parts import RowReader
 from skdp.dask._passes import passes

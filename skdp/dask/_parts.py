@@ -8,18 +8,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from skdp._bounds import BoundedRows, null_records
-from skdp._containers import refuse_unreadable
-from skdp._fused import sums_compiled
+from skdp._rows.ball_sums import BallSums, RowsInUnits, in_units
+from skdp._rows.bounds import BoundedRows, null_records
+from skdp._rows.containers import refuse_unreadable
+from skdp._rows.fused import sums_compiled
 from skdp._rows.numbers import numbers_of
+from skdp._rows.sparse import canonical
+from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import validate_arrays
-from skdp._sparse import canonical
-from skdp._threads import single_threaded_blas
 from skdp.dask._groups import Groups, WithGroups, read_groups
 from skdp.dask._tables import RawTable
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import Ball
-from skdp.linear_model.ball._sums import BallSums, RowsInUnits, in_units
 from skdp.linear_model.walr._solver import PublicRows
 from skdp.linear_model.whitened._estimators import rows_of
 from skdp.preprocessing._solver import ColumnSums
@@ -90,7 +90,7 @@ class PartitionSpec(NamedTuple):
     n_features: int
     names: list | None
     n_targets: int | None
-    # Null records, see `skdp._bounds.null_records`.
+    # Null records, see `skdp._rows.bounds.null_records`.
     null_rows: list | None
     # Whether the table has so many entries that its sums are compiled.
     compiled: bool = False
@@ -120,11 +120,11 @@ class Kept(NamedTuple):
     is_sparse: bool
     # Whether sums are compiled: those of a part are to be alike wherever they are made.
     compiled: bool = False
-    # See `skdp._bounds.BoundedRows`.
+    # See `skdp._rows.bounds.BoundedRows`.
     scale: np.ndarray | None = None
     bias: float = 0.0
     norm: np.ndarray | None = None
-    # In whose units rows are, and what they count; see `skdp._bounds.BoundedRows`.
+    # In whose units rows are, and what they count; see `skdp._rows.bounds.BoundedRows`.
     ball: Ball | None = None
     weight: np.ndarray | None = None
     # Of mapped rows; or of groups, these rows. See `RowSums.bound_slopes`, `GroupSums`.
@@ -199,7 +199,7 @@ def _copied(reader, stated, seal, X, y):
     others = [targets, *(groups or ())[:2]] + ([] if table is None else table.arrays)
     digests = b"".join(map(seal.of, (X, *map(np.ascontiguousarray, others))))
     digest = blake2b(digests, digest_size=_DIGEST_BYTES).digest()
-    # As in memory, see `skdp._fused.sums_of`.
+    # As in memory, see `skdp._rows.fused.sums_of`.
     compiled = stated.compiled and ids is None
     return X, Kept(targets, digest, issparse(X), compiled, groups=groups, table=table)
 

@@ -3,7 +3,7 @@
 from contextlib import closing, contextmanager
 from functools import partial
 
-from skdp._threads import single_threaded_blas
+from skdp._rows.threads import single_threaded_blas
 from skdp.dask._pinned import PinnedSums
 from skdp.dask._sums import LocalSums
 

@@ -9,8 +9,8 @@ from distributed import WorkerPlugin, get_worker
 from distributed.system import MEMORY_LIMIT
 from joblib import effective_n_jobs, parallel_config
 
-from skdp._fused import can_compile
-from skdp._threads import map_in_order, single_threaded_blas
+from skdp._rows.fused import can_compile
+from skdp._rows.threads import map_in_order, single_threaded_blas
 from skdp.dask import _parts
 from skdp.dask._clients import CHANGED, call_client
 from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum

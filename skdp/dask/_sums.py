@@ -6,17 +6,17 @@ import shutil
 import tempfile
 from functools import partial
 from itertools import chain
+from secrets import token_hex
 from types import SimpleNamespace
 
 import dask
 import numpy as np
 from joblib import effective_n_jobs
 
-from skdp._bounds import present_records, stretch_of
-from skdp._fused import can_compile
-from skdp._random import random_name
+from skdp._rows.bounds import present_records, stretch_of
+from skdp._rows.fused import can_compile
+from skdp._rows.threads import map_in_order, sum_in_order
 from skdp._sklearn import as_configured_here
-from skdp._threads import map_in_order, sum_in_order
 from skdp.dask import _parts, _tables
 from skdp.dask._clients import CHANGED, RowsChangedError, call_locally, culled
 from skdp.dask._groups import count_groups
@@ -60,7 +60,7 @@ class PartedSums:
 
     def __init__(self, table, reader, on_pass, compiled):
         self._table, self._reader, self._on_pass = table, reader, on_pass
-        self._seal, self._longest = KeyedDigest(random_name().encode()), None
+        self._seal, self._longest = KeyedDigest(token_hex(16).encode()), None
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
         sizes = zip(table.sizes, null_rows, strict=True)

@@ -11,7 +11,7 @@ from dask.base import is_dask_collection
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._private_rows import private_rows
+from skdp._rows.private_rows import private_rows
 from skdp.dask._clients import call_client, call_locally
 from skdp.dask._groups import with_groups
 from skdp.ledger._account import ALREADY_CHARGED

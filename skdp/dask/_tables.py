@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skdp._bounds import clip_rows, null_records
+from skdp._rows.bounds import clip_rows, null_records
 from skdp._rows.frames import Frame, Words, read_frame
 from skdp._rows.kinds import DATE, NUMERIC, WORD, holds_numbers, reader_of
 from skdp._sklearn import validate_arrays

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skdp._bounds import clip_rows
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
-from skdp._plans._base import Budget
+from skdp._release.plan import Budget
+from skdp._rows.bounds import clip_rows
 from skdp._rows.frames import read_frame
 from skdp.dask._clients import resolve_client
 from skdp.dask._parts import RowReader

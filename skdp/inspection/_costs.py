@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from skdp._checks import check_count, check_word
 from skdp._docs import shared_docs
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, model_of, report_of
-from skdp._plans._base import OpenPart, unprotected_names
+from skdp._release.plan import OpenPart, unprotected_names
 from skdp.accountant import compose
 from skdp.inspection._refits import refits, refits_inside
 from skdp.metrics._plan import GroupScoreBudget, ScoreBudget, plan_histogram

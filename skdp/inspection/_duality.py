@@ -4,15 +4,15 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import clip_rows
 from skdp._checks import check_bounds
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
-from skdp._losses import LOSSES
+from skdp._families.losses import LOSSES
+from skdp._families.targets import as_targets, clip_targets, encode_labels
+from skdp._families.weights import joint_weights
+from skdp._rows.bounds import clip_rows
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import in_order_of_rows
-from skdp._targets import as_targets, clip_targets, encode_labels
-from skdp._weights import joint_weights
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.linear_model._base import public_feature_bounds
 from skdp.linear_model.ball._solver import inside

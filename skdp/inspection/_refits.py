@@ -1,7 +1,7 @@
 """Steps whose last fit may not be the one that the rest of a pipeline learnt from."""
 
 from skdp._estimator import PrivateEstimator, fits_of, refitted_inside, report_of
-from skdp._plans._base import OpenPart
+from skdp._release.plan import OpenPart
 from skdp.pipeline._steps import SEPARATOR, all_leaves
 
 _AGAIN = (

@@ -75,7 +75,7 @@ class Account(NamedTuple):
     def charge(self, report, random_state, key=()):
         """Charge a fit, which goes on only if nothing is raised.
 
-        The key is that of its stream, see `skdp._random.make_stream`.
+        The key is that of its stream, see `skdp._release.random.make_stream`.
         """
         if repeats_rows():
             raise LedgerError(_BOOTSTRAP)

@@ -5,10 +5,10 @@ import functools
 import json
 import os
 from collections.abc import Iterator
+from secrets import token_hex
 
 from skdp._checks import check_flag, check_real
 from skdp._docs import shared_docs
-from skdp._random import random_name
 from skdp.accountant._report_formats import report_html
 from skdp.exceptions import LedgerError, LedgerWarning, warn_user
 from skdp.ledger import _records, _rules, _schedule, _store, _text
@@ -136,7 +136,7 @@ class PrivacyLedger(LedgerParameter):
         planned = list(planned) if isinstance(planned, Iterator) else planned
         if is_stated:
             wanted |= given
-            self._create(_rules.make_terms(**wanted, salt=random_name()), planned)
+            self._create(_rules.make_terms(**wanted, salt=token_hex(16)), planned)
         else:
             # What is left out is the file's.
             wanted |= {name: value for name, value in given.items() if value != _DEFAULTS[name]}

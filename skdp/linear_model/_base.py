@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import clip_rows, summation_slack
 from skdp._checks import (
     check_bounds,
     check_feature_bounds,
@@ -16,11 +15,8 @@ from skdp._checks import (
 )
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
-from skdp._losses import INVERSE_LINKS, as_probabilities
-from skdp._plans._base import CLASSES_READ
-from skdp._rows.numbers import validate_numbers
-from skdp._sklearn import Interval, StrOptions, quietly
-from skdp._targets import (
+from skdp._families.losses import INVERSE_LINKS, as_probabilities
+from skdp._families.targets import (
     TargetUnits,
     as_targets,
     clip_targets,
@@ -28,12 +24,16 @@ from skdp._targets import (
     of_one_width,
     target_scale,
 )
-from skdp._threads import BLOCK_ROWS
-from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
+from skdp._families.weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
+from skdp._release.plan import CLASSES_READ
+from skdp._rows.ball_sums import BallSums, by_row
+from skdp._rows.bounds import clip_rows, summation_slack
+from skdp._rows.numbers import validate_numbers
+from skdp._rows.threads import BLOCK_ROWS
+from skdp._sklearn import Interval, StrOptions, quietly
 from skdp.exceptions import warn_user
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import learn_targets
-from skdp.linear_model.ball._sums import BallSums, by_row
 
 # Numbers whose squares and products stay far from the ends of double precision.
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")

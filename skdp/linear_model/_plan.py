@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from skdp._losses import Loss
-from skdp._plans._base import Plan
-from skdp._plans._release import Release
-from skdp._weights import EVEN, WeightScale
+from skdp._families.losses import Loss
+from skdp._families.weights import EVEN, WeightScale
+from skdp._release.plan import Plan
+from skdp._release.release import Release
 from skdp.linear_model.ball._plan import BallPlan, TargetsPlan
 
 # Squares of larger ones could overflow.
@@ -19,7 +19,7 @@ SMALLEST, LARGEST = 1e-30, 1e30
 class Problem:
     """Public numbers of a training problem; sizes include the intercept's column.
 
-    `rounding_slack` is that of `skdp._mechanisms.GaussianMechanism`.
+    `rounding_slack` is that of `skdp._release.mechanisms.GaussianMechanism`.
     """
 
     n_rows: int

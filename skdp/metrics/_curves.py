@@ -10,8 +10,8 @@ from scipy.special import logit
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 
-from skdp._bounds import clip_scores
 from skdp._docs import shared_docs
+from skdp._rows.bounds import clip_scores
 from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics import _scorings as scorings

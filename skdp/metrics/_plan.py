@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._checks import check_count
-from skdp._plans._base import HISTOGRAM_KEY, Budget, GroupBudget, OfGroups, Plan
-from skdp._plans._release import Release
+from skdp._release.plan import HISTOGRAM_KEY, Budget, GroupBudget, OfGroups, Plan
+from skdp._release.release import Release
 from skdp.accountant._report import PART_OF_GROUP
 
 # Limits of the rows that are counted of a group, which are those of fits, and the share of the

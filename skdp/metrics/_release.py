@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._bounds import counted_rows
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import encode_groups
+from skdp._rows.bounds import counted_rows
+from skdp._rows.groups import encode_groups
 from skdp._sklearn import Interval, StrOptions, quietly
 from skdp.accountant import PrivacyReport
 from skdp.ledger._account import resolve_account

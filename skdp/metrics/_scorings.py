@@ -10,12 +10,12 @@ from scipy.special import expit, kl_div
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from skdp._bounds import clip_scores
 from skdp._checks import check_bounds, check_finite_input
-from skdp._containers import refuse_container, refuse_foreign
-from skdp._private_rows import private_rows
+from skdp._families.targets import encode_labels
+from skdp._rows.bounds import clip_scores
+from skdp._rows.containers import refuse_container, refuse_foreign
+from skdp._rows.private_rows import private_rows
 from skdp._sklearn import quietly, read_list
-from skdp._targets import encode_labels
 from skdp.metrics import _statistics as statistics
 from skdp.metrics._solver import Axis
 

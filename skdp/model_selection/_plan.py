@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from skdp._checks import check_real
-from skdp._mechanisms import NoisyMaximum
-from skdp._plans._base import (
+from skdp._release.mechanisms import NoisyMaximum
+from skdp._release.plan import (
     CANDIDATES_KEY,
     SEARCH_KEY,
     SPLIT_SLACK,
@@ -19,7 +19,7 @@ from skdp._plans._base import (
     OfGroups,
     Plan,
 )
-from skdp._random import make_stream
+from skdp._release.random import make_stream
 from skdp.accountant import (
     NoisyMaxEvent,
     SelectionEvent,

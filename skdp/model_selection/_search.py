@@ -22,8 +22,9 @@ from skdp._estimator import (
     model_of,
     report_of,
 )
-from skdp._groups import encode_groups
-from skdp._plans._base import CLASSES_READ
+from skdp._families.targets import encode_labels
+from skdp._release.plan import CLASSES_READ
+from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import (
     HasMethods,
@@ -33,7 +34,6 @@ from skdp._sklearn import (
     quietly,
     validate_table,
 )
-from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.metrics._plan import ScoreBudget, check_counted, count_noise, resolve_rows_counted

@@ -17,7 +17,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import config_context
 from sklearn.base import clone
 
-from skdp._bounds import counted_rows
+from skdp._rows.bounds import counted_rows
 from skdp._sklearn import take_rows
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.metrics import private_score

@@ -9,10 +9,10 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_real, read_numbers
-from skdp._containers import refuse_foreign
 from skdp._estimator import RecordPrivateEstimator, model_of, refuse_settings, require_groups
+from skdp._families.targets import encode_labels
+from skdp._rows.containers import refuse_foreign
 from skdp._sklearn import quietly, read_list
-from skdp._targets import encode_labels
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.pipeline._chain import ask_for_groups, fit_last, reset_bounds
 from skdp.pipeline._plan import PrivateStep, plan_pipeline

@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
-from skdp._groups import encode_groups
+from skdp._rows.groups import encode_groups
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import LargeDeltaWarning
 from skdp.ledger._account import ALREADY_CHARGED

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skdp._plans._base import PIPELINE_KEY, Budget, GroupBudget, OfGroups, Plan
+from skdp._release.plan import PIPELINE_KEY, Budget, GroupBudget, OfGroups, Plan
 from skdp.accountant._calibration import largest_within
 from skdp.accountant._events import ErasureEvent, joint_erasure
 from skdp.accountant._filter import (

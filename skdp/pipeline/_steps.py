@@ -10,7 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdp._estimator import RecordPrivateEstimator, refitted_inside, report_of
-from skdp._plans._base import OpenPart
+from skdp._release.plan import OpenPart
 from skdp.pipeline._chain import BoundsPassingPipeline
 from skdp.pipeline._leaks import why_refused
 

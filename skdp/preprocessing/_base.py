@@ -3,10 +3,10 @@
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import counted_rows
 from skdp._estimator import CaptionMixin, RecordPrivateEstimator
-from skdp._fused import sums_of
-from skdp._groups import encode_groups
+from skdp._rows.bounds import counted_rows
+from skdp._rows.fused import sums_of
+from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
 from skdp.preprocessing._solver import ColumnSums
 

@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._docs import shared_docs
-from skdp._fused import sums_compiled
+from skdp._rows.bounds import row_norms
+from skdp._rows.fused import sums_compiled
 from skdp._rows.numbers import validate_numbers
+from skdp._rows.sparse import scaled_rows
 from skdp._sklearn import Interval, _fit_context
-from skdp._sparse import scaled_rows
 
 # What rounding may make of 0, in units of the largest value.
 _ROUNDING = 2.0**-50

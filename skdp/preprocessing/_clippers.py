@@ -6,11 +6,11 @@ from numbers import Real
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
-from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_real
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._plans._base import NORM_KEY, QUANTILE_KEY
+from skdp._release.plan import NORM_KEY, QUANTILE_KEY
+from skdp._rows.bounds import row_norms
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.preprocessing._base import NumberTransformer

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from skdp._checks import check_count, check_real
-from skdp._plans._base import ENCODER_KEY, IMPUTER_KEY, SCALER_KEY, Plan
+from skdp._release.plan import ENCODER_KEY, IMPUTER_KEY, SCALER_KEY, Plan
 from skdp.accountant import ErasureEvent
 
 # Thresholds of a grid: noise grows with the logarithm of their number only.

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from skdp._rows.columns import sort_categories
-from skdp._threads import single_threaded_blas
+from skdp._rows.threads import single_threaded_blas
 from skdp.preprocessing._plan import CONTRIBUTION_STEP, N_THRESHOLDS, root_weights
 
 # No scale is smaller: what is divided by it stays a number.

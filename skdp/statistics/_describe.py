@@ -3,12 +3,12 @@
 from dataclasses import replace
 from numbers import Real
 
-from skdp._bounds import counted_rows
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import encode_groups
-from skdp._plans._base import Budget, GroupBudget, resolve_delta
+from skdp._release.plan import Budget, GroupBudget, resolve_delta
+from skdp._rows.bounds import counted_rows
 from skdp._rows.frames import read_frame
+from skdp._rows.groups import encode_groups
 from skdp._sklearn import Interval, StrOptions, validate_params
 from skdp.ledger._account import resolve_account
 from skdp.preprocessing.table._given import chosen_pairs, read_given

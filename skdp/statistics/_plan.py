@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from skdp._plans._base import DESCRIPTION_KEY
+from skdp._release.plan import DESCRIPTION_KEY
 from skdp.preprocessing._plan import count_release, hide_categories, moments_release
 from skdp.preprocessing.table._plan import plan_table
 from skdp.preprocessing.table._plan_kinds import plan_after_kinds

@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
-from skdp import _mechanisms
-from skdp._plans._base import resolve_delta
+from skdp._release import mechanisms
+from skdp._release.plan import resolve_delta
 from skdp.exceptions import PrivacyWarning
 
 
@@ -36,7 +36,7 @@ def spied_releases(script=()):
     made = []
     originals = {
         cls: cls.release
-        for cls in vars(_mechanisms).values()
+        for cls in vars(mechanisms).values()
         if isinstance(cls, type) and hasattr(cls, "release")
     }
 

@@ -11,7 +11,7 @@ import pytest
 from dp_accounting import dp_event
 from dp_accounting.rdp import rdp_privacy_accountant
 
-from skdp._random import SecureStream, make_stream
+from skdp._release.random import SecureStream, make_stream
 from skdp.accountant import (
     ErasureEvent,
     GaussianEvent,

@@ -11,9 +11,9 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 
-from skdp._bounds import null_records
-from skdp._mechanisms import GaussianMechanism
-from skdp._plans import _base
+from skdp._release import plan as _base
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._rows.bounds import null_records
 from skdp.accountant import GaussianEvent, PrivacyReport
 from skdp.accountant._filter import gaussian_cost
 from skdp.calibration import DPCalibratedClassifier
@@ -228,7 +228,7 @@ def test_counts_have_the_noise_that_is_accounted():
 
 
 def test_a_seed_gives_counts_other_noise_than_the_classifier():
-    from skdp._plans._base import Plan
+    from skdp._release.plan import Plan
     from skdp.calibration._plan import CalibrationPlan
     from skdp.metrics._plan import HistogramPlan
 

@@ -13,7 +13,9 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster
 
-from skdp._bounds import null_records
+from skdp._rows import row_sums as _row_sums
+from skdp._rows.ball_sums import rows_in_ball
+from skdp._rows.bounds import null_records
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _sums
 from skdp.dask._clients import CHANGED
 from skdp.dask._estimators import Reader
@@ -22,8 +24,6 @@ from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.linear_model.ball._plan import bins_about
 from skdp.linear_model.ball._solver import Ball
-from skdp.linear_model.ball._sums import rows_in_ball
-from skdp.linear_model.whitened import _row_sums
 
 N, D = 3000, 4
 CENTRE, SCALE = np.array([3.0, 0.0, 1.0, -20.0]), np.array([1.0, 30.0, 0.1, 5.0])

@@ -22,7 +22,8 @@ import dask.dataframe
 from dask.utils import key_split
 from distributed import Client, LocalCluster, get_task_stream
 
-from skdp._plans._base import Budget
+from skdp._release.plan import Budget
+from skdp._rows import row_sums as _row_sums
 from skdp.dask import (
     DaskDPGammaRegressor,
     DaskDPLogisticRegression,
@@ -41,7 +42,6 @@ from skdp.dask._table import read_table
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge, WALRClassifier
 from skdp.linear_model import label_aggregate as label_aggregate_in_memory
-from skdp.linear_model.whitened import _row_sums
 from skdp.preprocessing import BoundsScaler, NormClipper
 from skdp.utils.estimator_checks import check_private_estimator
 

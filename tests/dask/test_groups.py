@@ -13,8 +13,11 @@ import dask.array
 import dask.dataframe
 from distributed import Client, LocalCluster
 
-from skdp import _fused
-from skdp._bounds import clip_rows, null_records
+from skdp._rows import fused as _fused
+from skdp._rows import group_sums as _group_sums
+from skdp._rows import row_sums as _row_sums
+from skdp._rows.ball_sums import BallSums
+from skdp._rows.bounds import clip_rows, null_records
 from skdp.dask import (
     DaskDPGammaRegressor,
     DaskDPLogisticRegression,
@@ -32,8 +35,6 @@ from skdp.dask._table import read_table
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._plan import bins_about
-from skdp.linear_model.ball._sums import BallSums
-from skdp.linear_model.whitened import _group_sums, _row_sums
 
 N, D, SIZE = 1500, 4, 400
 SEED = {"random_state": 7}

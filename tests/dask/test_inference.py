@@ -9,7 +9,7 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster
 
-from skdp._bounds import null_records
+from skdp._rows.bounds import null_records
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
 from skdp.dask._estimators import Reader
 from skdp.dask._passes import passes

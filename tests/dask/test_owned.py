@@ -13,7 +13,7 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster, get_worker
 
-from skdp import _fused
+from skdp._rows import fused as _fused
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _pinned, _sums
 from skdp.dask._clients import CHANGED
 from skdp.dask._estimators import Reader
@@ -248,7 +248,7 @@ def test_a_file_that_changes_is_never_used_with_other_bounds(
 @pytest.fixture
 def compiled(monkeypatch):
     """Compile the sums of tables of this size; their parts have fewer entries. Give the calls."""
-    kernels = pytest.importorskip("skdp._kernels", reason="needs the extra fast")
+    kernels = pytest.importorskip("skdp._rows.kernels", reason="needs the extra fast")
     monkeypatch.setattr(_fused, "WORTHWHILE_ENTRIES", N * D)
     calls, add_slopes = [], kernels.add_slopes
 

@@ -22,8 +22,8 @@ import dask.dataframe
 from dask.base import tokenize
 from distributed import Client, LocalCluster, futures_of, get_worker
 
-from skdp._bounds import null_records
-from skdp._mechanisms import GaussianMechanism
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._rows.bounds import null_records
 from skdp.dask import DaskDPRidge, _labels, _parts, _pinned, _sums, label_aggregate, transform
 from skdp.dask._clients import CHANGED
 from skdp.dask._estimators import Reader

@@ -13,7 +13,7 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster, futures_of
 
-from skdp import _threads
+from skdp._rows import threads as _threads
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _parts, _pinned
 from skdp.dask._clients import CHANGED, RowsChangedError
 from skdp.dask._estimators import Reader

@@ -15,7 +15,7 @@ import dask.array
 import dask.dataframe
 from distributed import Client, LocalCluster
 
-from skdp._bounds import null_records
+from skdp._rows.bounds import null_records
 from skdp._rows.frames import Frame, Words
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.dask import (

@@ -11,10 +11,10 @@ import dask.array
 import dask.dataframe
 from distributed import Client, LocalCluster
 
-from skdp._bounds import null_records
+from skdp._rows import row_sums as _row_sums
+from skdp._rows.bounds import null_records
 from skdp.dask import fit, transform
 from skdp.ledger import PrivacyLedger
-from skdp.linear_model.whitened import _row_sums
 from skdp.preprocessing import (
     BoundsScaler,
     DPNormClipper,

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris, load_linnerud
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from skdp._losses import LOSSES
+from skdp._families.losses import LOSSES
 from skdp.inspection import duality_gap
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 

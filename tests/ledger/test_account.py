@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-from skdp._plans import _base
-from skdp._plans._base import Budget, Plan
+from skdp._release import plan as _base
+from skdp._release.plan import Budget, Plan
 from skdp.accountant import GaussianEvent, _filter, calibrate
 from skdp.exceptions import BudgetExceededError, LedgerError, PrivacyWarning
 from skdp.ledger._account import ALREADY_CHARGED, LEDGER_CONSTRAINT, Account, resolve_account

@@ -15,7 +15,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from skdp._plans import _base
+from skdp._release import plan as _base
 from skdp.accountant import PrivacyReport
 from skdp.accountant._filter import GaussianCost, gaussian_cost
 from skdp.exceptions import BudgetExceededError, LedgerError

@@ -10,7 +10,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
-from skdp._bounds import null_records
+from skdp._rows import row_sums as _row_sums
+from skdp._rows.bounds import null_records
 from skdp.audit import audit
 from skdp.calibration import DPCalibratedClassifier
 from skdp.ledger import PrivacyLedger
@@ -34,7 +35,6 @@ from skdp.linear_model import (
     label_aggregate,
     walr_path,
 )
-from skdp.linear_model.whitened import _row_sums
 from skdp.metrics import private_score
 from skdp.model_selection import DPGridSearch
 from skdp.preprocessing import NormClipper
@@ -276,7 +276,7 @@ def test_null_records_are_those_of_dense_rows(model, rng):
 @pytest.mark.parametrize("model", [DPLogisticRegression(), DPSGDClassifier(batch_size=5000)])
 def test_threads_change_no_bit(model, rng, monkeypatch):
     monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
-    monkeypatch.setattr("skdp._threads.WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr("skdp._rows.threads.WORTHWHILE_ENTRIES", 0)
     X = random_rows(rng, 12_000, 30, 0.1)
     y = np.arange(12_000) % 2
     found = {
@@ -289,7 +289,7 @@ def test_threads_change_no_bit(model, rng, monkeypatch):
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("size", [1, _batches._FEW_ROWS, _batches._FEW_ROWS + 1])
 def test_rows_are_gathered_in_one_of_two_ways(size, n_outputs, rng):
-    from skdp._bounds import clip_rows
+    from skdp._rows.bounds import clip_rows
 
     X = make_rows(rng)
     dense, given = (clip_rows(form, data_norm=1.0, fit_intercept=True) for form in (X, untidy(X)))

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from skdp._bounds import null_records
-from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
+from skdp._release.mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
+from skdp._rows.bounds import null_records
 from skdp.accountant import compose
 from skdp.audit._result import epsilon_from_rates
 from skdp.ledger import PrivacyLedger

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
+from skdp._release.mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
 from skdp.accountant import GaussianEvent, LaplaceEvent, calibrate
 from skdp.exceptions import PrivacyWarning
 from skdp.metrics._plan import ScoreBudget, count_noise, plan_histogram

@@ -317,7 +317,7 @@ def test_a_score_reads_well_and_is_a_number(rng):
 
 def test_a_seed_gives_a_score_other_noise_than_a_fit(rng):
     """Or noise could be subtracted where a study has one seed for everything."""
-    from skdp._plans._base import Plan
+    from skdp._release.plan import Plan
     from skdp.metrics._plan import HistogramPlan
 
     assert HistogramPlan.stream_key != Plan.stream_key

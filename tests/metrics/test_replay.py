@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from skdp._bounds import null_records
-from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
-from skdp._random import SeededStream
+from skdp._release.mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
+from skdp._release.random import SeededStream
+from skdp._rows.bounds import null_records
 from skdp.audit._result import epsilon_from_rates
 from tests._loops import for_each
 from tests.metrics._models import CLASSIFICATION, binary_records, calls

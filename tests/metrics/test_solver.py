@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from skdp._mechanisms import DiscreteLaplaceMechanism
-from skdp._random import make_stream
+from skdp._release.mechanisms import DiscreteLaplaceMechanism
+from skdp._release.random import make_stream
 from skdp.metrics._solver import Axis, release_histogram
 
 EXACT = DiscreteLaplaceMechanism(0.0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from skdp._mechanisms import GaussianMechanism
+from skdp._release.mechanisms import GaussianMechanism
 from skdp.accountant import GaussianEvent
 from skdp.audit._result import epsilon_from_rates
 from skdp.linear_model import DPLogisticRegression

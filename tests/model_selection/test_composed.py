@@ -10,8 +10,8 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from skdp._mechanisms import GaussianMechanism, NoisyMaximum
-from skdp._random import make_stream
+from skdp._release.mechanisms import GaussianMechanism, NoisyMaximum
+from skdp._release.random import make_stream
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.ledger import PrivacyLedger

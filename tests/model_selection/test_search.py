@@ -18,9 +18,9 @@ from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
 
-from skdp._mechanisms import NoisyMaximum
-from skdp._plans._base import CLASSES_READ
-from skdp._random import make_stream
+from skdp._release.mechanisms import NoisyMaximum
+from skdp._release.plan import CLASSES_READ
+from skdp._release.random import make_stream
 from skdp.accountant import PrivacyReport, TruncatedNegativeBinomial
 from skdp.exceptions import BudgetExceededError
 from skdp.ledger import PrivacyLedger

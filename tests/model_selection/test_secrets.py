@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.pipeline import make_pipeline
 
-from skdp._mechanisms import GaussianMechanism, NoisyMaximum
-from skdp._random import make_stream
+from skdp._release.mechanisms import GaussianMechanism, NoisyMaximum
+from skdp._release.random import make_stream
 from skdp.accountant import TruncatedNegativeBinomial
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger

@@ -19,8 +19,8 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PolynomialFeatures
 from sklearn.utils import get_tags
 
-from skdp._mechanisms import GaussianMechanism
-from skdp._plans import _base
+from skdp._release import plan as _base
+from skdp._release.mechanisms import GaussianMechanism
 from skdp.accountant import PrivacyReport
 from skdp.accountant._filter import gaussian_cost
 from skdp.additive import DPAdditiveClassifier

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from skdp._plans._base import resolve_delta
+from skdp._release.plan import resolve_delta
 from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import PrivacyWarning

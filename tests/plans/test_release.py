@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism, LaplaceMechanism
-from skdp._plans._base import Budget
-from skdp._plans._release import Release
+from skdp._release.mechanisms import DiscreteLaplaceMechanism, GaussianMechanism, LaplaceMechanism
+from skdp._release.plan import Budget
+from skdp._release.release import Release
 from skdp.accountant import GaussianEvent, LaplaceEvent, PrivacyReport
 
 SIZES = {"size": 3, "n_records": 100}

@@ -225,6 +225,6 @@ def test_no_number_of_rows_changes_a_bit_of_a_row(monkeypatch, rng):
     pytest.importorskip("numba")
     X, found = rng.standard_normal((500, 20)), []
     for most in (0, np.inf):
-        monkeypatch.setattr("skdp._fused.WORTHWHILE_ENTRIES", most)
+        monkeypatch.setattr("skdp._rows.fused.WORTHWHILE_ENTRIES", most)
         found.append(NormClipper(1.0).fit_transform(X))
     np.testing.assert_array_equal(*found)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from skdp._plans._base import Budget
-from skdp._random import make_stream
+from skdp._release.plan import Budget
+from skdp._release.random import make_stream
 from skdp.accountant import ErasureEvent, PrivacyReport
 from skdp.accountant._divergences import gaussian_delta
 from skdp.preprocessing._plan import hiding_threshold, plan_counts, plan_encoder

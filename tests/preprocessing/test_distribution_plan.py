@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from skdp._plans import _base
-from skdp._plans._base import NORM_KEY, QUANTILE_KEY, Budget
+from skdp._release import plan as _base
+from skdp._release.plan import NORM_KEY, QUANTILE_KEY, Budget
 from skdp.accountant import calibrate
 from skdp.preprocessing._plan import (
     N_THRESHOLDS,

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from skdp._plans._base import QUANTILE_KEY, Budget
-from skdp._random import make_stream
+from skdp._release.plan import QUANTILE_KEY, Budget
+from skdp._release.random import make_stream
 from skdp.preprocessing import _solver
 from skdp.preprocessing._plan import linear_edges, plan_quantiles, plan_scaler
 from skdp.preprocessing._solver import ColumnSums, find_quantiles, scale_columns

@@ -10,7 +10,7 @@ import pytest
 import sklearn
 from sklearn.impute import SimpleImputer
 
-from skdp._mechanisms import GaussianMechanism
+from skdp._release.mechanisms import GaussianMechanism
 from skdp.accountant import get_epsilon
 from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from skdp._random import make_stream
+from skdp._release.random import make_stream
 from skdp.audit._audit import Fitter
 from skdp.audit._canaries import given_canaries
 from skdp.linear_model import (

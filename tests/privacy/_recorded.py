@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-from skdp._bounds import null_records
-from skdp._mechanisms import GaussianMechanism
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._rows.bounds import null_records
 from tests.statistical._transcripts import noise_times
 
 CHANCE = 1e-7

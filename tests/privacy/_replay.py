@@ -20,16 +20,16 @@ from scipy import stats
 from sklearn.base import clone
 
 import skdp.linear_model.walr._release as holder
-from skdp._bounds import null_records
-from skdp._mechanisms import (
+from skdp._release.mechanisms import (
     ExponentialChoice,
     GaussianMechanism,
     LaplaceMechanism,
     RandomizedResponse,
 )
-from skdp._plans._base import resolve_delta
-from skdp._random import SeededStream
-from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
+from skdp._release.plan import resolve_delta
+from skdp._release.random import SeededStream
+from skdp._release.sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
+from skdp._rows.bounds import null_records
 from skdp.exceptions import PrivacyWarning
 from tests.privacy._cases import K, neighbour
 from tests.privacy._spending import TOLERANCE, Release, epsilon_of, exact_reach
@@ -112,7 +112,7 @@ def record(case, X, y, *, script=None, null=None, random_state=0, texts=False, g
         logged = _spy_on_logs(patch)
         _spy_on_draws(run, patch)
         _spy_on_releases(run, script, patch)
-        patch.setattr(holder, "random_name", lambda: "name")
+        patch.setattr(holder, "token_hex", lambda n_bytes: "name")
         _fit(run, case, X, y, null, patch, groups)
     run.published["warnings"] = [(warning.category, str(warning.message)) for warning in caught]
     run.published["stdout"], run.published["stderr"] = printed.getvalue(), errors.getvalue()

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
-from skdp._bounds import null_records
-from skdp._mechanisms import GaussianMechanism
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._rows.bounds import null_records
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import (

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._bounds import clip_rows, summation_slack
-from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
-from skdp._random import make_stream
+from skdp._release.mechanisms import GaussianMechanism, LaplaceMechanism
+from skdp._release.random import make_stream
+from skdp._rows.bounds import clip_rows, summation_slack
 from skdp.accountant import get_epsilon
 from skdp.linear_model import DPCDElasticNet, DPSCDRegressor, DPSGDClassifier
 from tests.privacy._cases import CASES, Case

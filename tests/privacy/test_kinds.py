@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-from skdp._plans._base import Budget, Plan
+from skdp._release.plan import Budget, Plan
 from skdp._rows.entries import CLASSES
 from skdp._rows.frames import read_frame
 from skdp.accountant import ErasureEvent

@@ -19,10 +19,12 @@ import pytest
 from sklearn.base import is_classifier, is_regressor
 
 import skdp
-from skdp import _fused, _threads
-from skdp._bounds import clip_rows, null_records
 from skdp._estimator import require_groups
-from skdp._mechanisms import DiscreteLaplaceMechanism
+from skdp._release.mechanisms import DiscreteLaplaceMechanism
+from skdp._rows import fused as _fused
+from skdp._rows import row_sums as _row_sums
+from skdp._rows import threads as _threads
+from skdp._rows.bounds import clip_rows, null_records
 from skdp.additive import DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model import (
@@ -33,7 +35,6 @@ from skdp.linear_model import (
     DPRidge,
     DPTweedieRegressor,
 )
-from skdp.linear_model.whitened import _row_sums
 from skdp.metrics import private_score
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.pipeline import make_private_pipeline
@@ -246,8 +247,8 @@ def test_no_number_of_rows_moves_a_bit_of_others(name, monkeypatch):
 
     On a grid that is so fine that values have all of their digits.
     """
-    monkeypatch.setattr("skdp._mechanisms._GRID_BITS", 38)
-    monkeypatch.setattr("skdp._mechanisms._EXACT_STEPS", 2.0**48)
+    monkeypatch.setattr("skdp._release.mechanisms._GRID_BITS", 38)
+    monkeypatch.setattr("skdp._release.mechanisms._EXACT_STEPS", 2.0**48)
     scored()
     seen = []
     for extra in (1, 2, 37, 700):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
-from skdp._groups import encode_groups
+from skdp._rows.groups import encode_groups
 from skdp.accountant import get_epsilon
 from skdp.audit import audit
 from skdp.linear_model import (

@@ -7,9 +7,10 @@ import warnings
 import numpy as np
 import pytest
 
-from skdp import _bounds
-from skdp._mechanisms import GaussianMechanism
-from skdp._sampling import PoissonSampler
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._release.sampling import PoissonSampler
+from skdp._rows import bounds as _bounds
+from skdp._rows.row_sums import RowSums
 from skdp.linear_model import (
     DPCDLasso,
     DPLogisticRegression,
@@ -20,7 +21,6 @@ from skdp.linear_model import (
 )
 from skdp.linear_model.whitened import _solver
 from skdp.linear_model.whitened._plan import WhitenedProblem
-from skdp.linear_model.whitened._row_sums import RowSums
 from tests.privacy._cases import (
     LABEL_CASES,
     N_ROWS,
@@ -186,9 +186,7 @@ def sequential_with_an_exact_dual(patch):
 
 
 def skipped_whitened_clip(patch):
-    patch.setattr(
-        "skdp.linear_model.whitened._row_sums.clip_contributions", lambda contributions, *_: None
-    )
+    patch.setattr("skdp._rows.row_sums.clip_contributions", lambda contributions, *_: None)
 
 
 def lengths_by_another_map(patch):

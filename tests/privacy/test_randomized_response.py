@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import skdp._mechanisms as mechanisms
-from skdp._mechanisms import RandomizedResponse
-from skdp._random import make_stream
+import skdp._release.mechanisms as mechanisms
+from skdp._release.mechanisms import RandomizedResponse
+from skdp._release.random import make_stream
 from skdp.accountant import PrivacyReport, RandomizedResponseEvent, calibrate_response
 from skdp.linear_model import label_aggregate
 from tests._loops import for_each

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._random import SecureStream, make_stream
-from skdp._sampling import PoissonSampler
+from skdp._release.random import SecureStream, make_stream
+from skdp._release.sampling import PoissonSampler
 
 P_VALUE = 1e-10
 SEEDED_AND_SECURE = pytest.mark.parametrize("random_state", [0, None], ids=["seeded", "secure"])

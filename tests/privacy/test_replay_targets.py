@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.utils import get_tags
 
+from skdp._rows import ball_sums as _sums
 from skdp.linear_model import (
     DPCDElasticNet,
     DPCDLasso,
@@ -20,7 +21,7 @@ from skdp.linear_model import (
     DPSGDRegressor,
     _base,
 )
-from skdp.linear_model.ball import _solver, _sums
+from skdp.linear_model.ball import _solver
 from tests.privacy._cases import K, first_of_a_kind
 from tests.privacy._replay import broken_claims, check_all_claims, record
 from tests.privacy.test_planted_faults import name_of

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy.stats import norm
 
-from skdp._sampling import PoissonSampler
+from skdp._release.sampling import PoissonSampler
 from skdp.accountant import calibrate, get_epsilon
 from skdp.linear_model import DPSGDClassifier
 from tests.privacy._cases import TWO, Case

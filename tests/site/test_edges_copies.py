@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import Pipeline
 
-from skdp import _containers
+from skdp._rows import containers as _containers
 from skdp.accountant import compose
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger

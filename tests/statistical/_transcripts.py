@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import rel_entr
 
-from skdp._mechanisms import ExponentialChoice, RandomizedResponse, _OnGrid
+from skdp._release.mechanisms import ExponentialChoice, RandomizedResponse, _OnGrid
 from skdp.linear_model import LabelAggregate
 
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from skdp._bounds import null_records
+from skdp._rows import ball_sums as _sums
+from skdp._rows.bounds import null_records
 from skdp.linear_model import DPRidge
-from skdp.linear_model.ball import _sums
 from tests.statistical._transcripts import convicted, noise_times
 from tests.statistical.test_transcripts import (
     FAR,

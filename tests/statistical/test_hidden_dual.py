@@ -32,9 +32,9 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from skdp._bounds import clip_rows
-from skdp._clipping import clip_contributions
-from skdp._plans._base import Budget
+from skdp._release.plan import Budget
+from skdp._rows.bounds import clip_rows
+from skdp._rows.clipping import clip_contributions
 from skdp.linear_model.dpscd._plan import DPSCDProblem, plan_dpscd
 from skdp.linear_model.dpscd._solver import solve_dpscd
 from tests._objectives import DUAL

@@ -22,10 +22,10 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from skdp._bounds import null_records
-from skdp._mechanisms import LaplaceMechanism
-from skdp._sampling import PoissonSampler
-from skdp._threads import single_threaded_blas
+from skdp._release.mechanisms import LaplaceMechanism
+from skdp._release.sampling import PoissonSampler
+from skdp._rows.bounds import null_records
+from skdp._rows.threads import single_threaded_blas
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,

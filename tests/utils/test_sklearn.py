@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from skdp import _containers
+from skdp._rows import containers as _containers
 from skdp.linear_model import DPSCDClassifier, DPSGDRegressor, WALRClassifier, label_aggregate
 from skdp.preprocessing import BoundsScaler
 

@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import _common as bench
 from _data import load_prepared
 
-from skdp._bounds import clip_rows
-from skdp._clipping import clip_contributions
-from skdp._losses import LOSSES
-from skdp._mechanisms import release_jointly
+from skdp._families.losses import LOSSES
+from skdp._release.mechanisms import release_jointly
+from skdp._rows.bounds import clip_rows
+from skdp._rows.clipping import clip_contributions
 from skdp.linear_model import DPSCDRegressor
 
 DATA = "california_housing"

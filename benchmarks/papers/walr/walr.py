@@ -47,7 +47,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import _common as bench
 from _data import DATA_SETS, load_prepared
 
-from skdp._bounds import clip_rows
+from skdp._rows.bounds import clip_rows
 from skdp.linear_model import DPSGDClassifier, WALRClassifier, label_aggregate, walr_path
 from skdp.linear_model.walr._solver import PublicRows, solve_lbfgs, start_of
 

@@ -4,14 +4,14 @@ from numbers import Real
 
 import numpy as np
 
-from skdp._bounds import clip_rows
 from skdp._estimator import is_private
+from skdp._rows.ball_sums import BallSums, rows_in_ball
+from skdp._rows.bounds import clip_rows
+from skdp._rows.row_sums import rounding_slack
 from skdp._sklearn import Interval, StrOptions
 from skdp.exceptions import warn_user
 from skdp.linear_model.ball._plan import plan_ball, plan_targets
 from skdp.linear_model.ball._solver import Ball, following, hardly_tells, learn_ball
-from skdp.linear_model.ball._sums import BallSums, rows_in_ball
-from skdp.linear_model.whitened._row_sums import rounding_slack
 
 FEW_FOR_TARGETS = (
     "target_bounds=None learns a range of the targets, for which the records are too few at this "

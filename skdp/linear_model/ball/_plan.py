@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from skdp._checks import check_within
-from skdp._plans._release import Release
+from skdp._release.release import Release
 
 # Shares of what the ball may spend, by stage, in the order of `BallPlan`.
 _SHARES = {

@@ -6,7 +6,13 @@ from types import NoneType
 
 import numpy as np
 
-from skdp._bounds import (
+from skdp._checks import check_positive, read_numbers, read_pair
+from skdp._docs import shared_docs
+from skdp._estimator import is_private
+from skdp._families.penalties import make_penalty
+from skdp._families.targets import unit_of
+from skdp._families.weights import joint_weights
+from skdp._rows.bounds import (
     clip_columns,
     clip_rows,
     divide_columns,
@@ -15,13 +21,7 @@ from skdp._bounds import (
     summation_slack,
     uncentred,
 )
-from skdp._checks import check_positive, read_numbers, read_pair
-from skdp._docs import shared_docs
-from skdp._estimator import is_private
-from skdp._penalties import make_penalty
 from skdp._sklearn import Interval, StrOptions, _fit_context
-from skdp._targets import unit_of
-from skdp._weights import joint_weights
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     POSITIVE,

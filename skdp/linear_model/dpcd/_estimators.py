@@ -5,7 +5,7 @@ from numbers import Real
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._docs import shared_docs
-from skdp._losses import LOSSES
+from skdp._families.losses import LOSSES
 from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import CLASS_CONSTRAINTS, LinearClassifierMixin, LinearRegressorMixin
 from skdp.linear_model.dpcd._base import CONSTRAINTS, BaseDPCD

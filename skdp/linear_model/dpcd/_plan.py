@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from skdp._checks import check_count, check_positive
-from skdp._plans._base import SPLIT_SLACK
-from skdp._plans._release import Release
-from skdp._sampling import SingleCoordinateSampler
+from skdp._release.plan import SPLIT_SLACK
+from skdp._release.release import Release
+from skdp._release.sampling import SingleCoordinateSampler
 from skdp.linear_model._plan import Problem, SteppedPlan, beside, scaled
 
 # See doc/theory/default_rules.rst.

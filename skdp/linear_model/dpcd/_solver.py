@@ -6,12 +6,12 @@ from itertools import islice
 import numpy as np
 from scipy.linalg.blas import daxpy
 
-from skdp._bounds import SMALLEST_NORM
-from skdp._clipping import clip_contributions
-from skdp._fused import kernels_for_columns
-from skdp._sparse import nonzero_part
-from skdp._threads import single_threaded_blas
-from skdp.linear_model._batches import CoordinateMean
+from skdp._rows.batches import CoordinateMean
+from skdp._rows.bounds import SMALLEST_NORM
+from skdp._rows.clipping import clip_contributions
+from skdp._rows.fused import kernels_for_columns
+from skdp._rows.sparse import nonzero_part
+from skdp._rows.threads import single_threaded_blas
 
 # Weights within this range keep predictions finite, so that a null record's stay 0.
 _LARGEST_WEIGHT = 1e100

@@ -6,13 +6,13 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import augmented_norm, bound_columns
 from skdp._checks import check_count, check_n_jobs, check_positive, check_word
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
-from skdp._losses import LOSSES
+from skdp._families.losses import LOSSES
+from skdp._families.weights import joint_weights
+from skdp._rows.bounds import augmented_norm, bound_columns
 from skdp._sklearn import Interval, StrOptions, _fit_context
-from skdp._weights import joint_weights
 from skdp.linear_model._base import (
     BATCH_CONSTRAINTS,
     MARGIN_CONSTRAINTS,

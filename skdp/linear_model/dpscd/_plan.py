@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass, replace
 
 from skdp._checks import check_positive
-from skdp._plans._base import auto_batch_size, resolve_batch_size
-from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
+from skdp._release.plan import auto_batch_size, resolve_batch_size
+from skdp._release.sampling import CoordinateSampler, PartitionSampler, PoissonSampler
 from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled, within_range
 
 # Strength of the proximal term, in R^2 s / n for a direction of mean square R^2 / d: for each

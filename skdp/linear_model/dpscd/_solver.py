@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from skdp._clipping import clip_contributions, joint_reach
-from skdp._mechanisms import release_jointly
-from skdp._threads import block_mapper, single_threaded_blas, sum_in_order
-from skdp.linear_model._batches import TailAverage, gathered_rows, squeezed
+from skdp._release.mechanisms import release_jointly
+from skdp._rows.batches import TailAverage, gathered_rows, squeezed
+from skdp._rows.clipping import clip_contributions, joint_reach
+from skdp._rows.threads import block_mapper, single_threaded_blas, sum_in_order
 
 # Share of the iterates that aren't averaged. The centre is on its way for longer.
 _SKIPPED, _SKIPPED_AS_PUBLISHED = 0.75, 0.5

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
+from secrets import token_hex
 
 import numpy as np
 
-from skdp._bounds import augmented_norm
 from skdp._checks import (
     check_finite,
     check_n_jobs,
@@ -15,10 +15,10 @@ from skdp._checks import (
 )
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
-from skdp._penalties import make_penalty
-from skdp._random import random_name
+from skdp._families.penalties import make_penalty
+from skdp._families.weights import joint_weights
+from skdp._rows.bounds import augmented_norm
 from skdp._sklearn import Interval, StrOptions, _fit_context
-from skdp._weights import joint_weights
 from skdp.linear_model._base import (
     BATCH_CONSTRAINTS,
     POSITIVE,
@@ -201,7 +201,7 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
             )
         budget, name, n_calls = self._budget(rows.X.shape[0]), before.name, before.n_calls + 1
         if budget.account is not None:
-            name = random_name()
+            name = token_hex(16)
             budget = replace(budget, account=budget.account._replace(states=(before.name, name)))
         longest = self._length_of_longest(rows)
         problem = self._problem(*rows.X.shape, n_outputs, longest, weights.scale)

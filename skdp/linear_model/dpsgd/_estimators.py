@@ -5,10 +5,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from skdp._docs import shared_docs
-from skdp._losses import LOSSES, Huber, Multinomial
-from skdp._plans._base import CLASSES_READ
+from skdp._families.losses import LOSSES, Huber, Multinomial
+from skdp._families.targets import encode_labels
+from skdp._release.plan import CLASSES_READ
 from skdp._sklearn import StrOptions, _fit_context
-from skdp._targets import encode_labels
 from skdp.linear_model._base import (
     MARGIN_CONSTRAINTS,
     POSITIVE,

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._checks import check_count, check_positive
-from skdp._plans._base import CALL_KEY, resolve_batch_size
-from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
+from skdp._release.plan import CALL_KEY, resolve_batch_size
+from skdp._release.sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.accountant import LaplaceEvent
 from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled, within_range
 

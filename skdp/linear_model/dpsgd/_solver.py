@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from skdp._clipping import clip_contributions
-from skdp._threads import block_mapper, sum_in_order
-from skdp.linear_model._batches import TailAverage, gathered_rows, squeezed
+from skdp._rows.batches import TailAverage, gathered_rows, squeezed
+from skdp._rows.clipping import clip_contributions
+from skdp._rows.threads import block_mapper, sum_in_order
 
 
 # A warning about an overflow would tell of the data.

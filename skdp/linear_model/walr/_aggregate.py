@@ -10,8 +10,8 @@ import numpy as np
 
 from skdp._checks import check_count, check_fields, check_flag, check_real, check_within
 from skdp._docs import shared_docs
-from skdp._plans._base import CLASSES_READ
-from skdp._weights import WEIGHTS_STATED
+from skdp._families.weights import WEIGHTS_STATED
+from skdp._release.plan import CLASSES_READ
 from skdp.accountant import calibrate
 from skdp.linear_model.walr._noise import mean_length, row_lengths
 from skdp.linear_model.walr._plan import LabelBudget, ResponsePlan, WALRPlan

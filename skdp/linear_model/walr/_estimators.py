@@ -9,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from skdp._checks import check_count, check_finite, read_numbers
 from skdp._docs import shared_docs
 from skdp._estimator import PrivateEstimator
-from skdp._plans._base import resolve_batch_size, resolve_delta
+from skdp._release.plan import resolve_batch_size, resolve_delta
 from skdp._rows.numbers import validate_numbers
+from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import (
     Interval,
     StrOptions,
@@ -18,7 +19,6 @@ from skdp._sklearn import (
     in_order_of_rows,
     validate_arrays,
 )
-from skdp._threads import single_threaded_blas
 from skdp.exceptions import PrivacyWarning, warn_user
 from skdp.linear_model._base import POSITIVE, LinearClassifierMixin
 from skdp.linear_model.walr._plan import public_coins

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-from skdp._mechanisms import RandomizedResponse
-from skdp._plans._base import ASSUMED_PUBLIC, BATCHES_KEY, NOT_COVERED, Budget, Plan
-from skdp._plans._release import Release
-from skdp._random import make_stream
+from skdp._release.mechanisms import RandomizedResponse
+from skdp._release.plan import ASSUMED_PUBLIC, BATCHES_KEY, NOT_COVERED, Budget, Plan
+from skdp._release.random import make_stream
+from skdp._release.release import Release
 from skdp.accountant import RandomizedResponseEvent, calibrate_classic, calibrate_response
 
 # Below this epsilon, flipped labels carry almost no information.

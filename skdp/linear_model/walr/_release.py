@@ -2,18 +2,18 @@
 
 import math
 from collections import namedtuple
+from secrets import token_hex
 
 import numpy as np
 
-from skdp._bounds import clip_rows, row_norms, summation_slack
 from skdp._checks import check_positive, check_public_weight
 from skdp._docs import shared_docs
-from skdp._plans._base import resolve_delta
-from skdp._random import random_name
+from skdp._families.targets import encode_labels
+from skdp._families.weights import weigh
+from skdp._release.plan import resolve_delta
+from skdp._rows.bounds import clip_rows, row_norms, summation_slack
+from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import StrOptions, validate_arrays, validate_params
-from skdp._targets import encode_labels
-from skdp._threads import single_threaded_blas
-from skdp._weights import weigh
 from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE
 from skdp.linear_model.walr._aggregate import AGGREGATES, SAME_SUMS, LabelAggregate
@@ -176,7 +176,7 @@ def release_labels(X, y, feature_names, options, account, public_weight):
 def make_aggregate(plan, stream, **fields):
     """Return the aggregate of a run of a plan, under a name of its own."""
     planned = {"n_rows": plan.n_rows, "epsilon": plan.budget.epsilon, "delta": plan.budget.delta}
-    fields |= {"names": (random_name(),), "reproducible": stream.reproducible}
+    fields |= {"names": (token_hex(16),), "reproducible": stream.reproducible}
     return AGGREGATES[plan.kind](**planned, **fields)
 
 

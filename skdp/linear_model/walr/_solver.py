@@ -7,11 +7,11 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse import issparse
 
-from skdp._bounds import BoundedRows, row_norms
-from skdp._losses import class_probabilities, log_partition
-from skdp._sampling import PartitionSampler
-from skdp._threads import single_threaded_blas
-from skdp.linear_model._batches import TailAverage
+from skdp._families.losses import class_probabilities, log_partition
+from skdp._release.sampling import PartitionSampler
+from skdp._rows.batches import TailAverage
+from skdp._rows.bounds import BoundedRows, row_norms
+from skdp._rows.threads import single_threaded_blas
 
 # Weights are expected to fall with the square root of the curvature of their direction.
 PRIOR_POWER = 0.5

@@ -8,14 +8,16 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_finite, check_n_jobs, check_positive
 from skdp._docs import shared_docs
-from skdp._fused import sums_of
-from skdp._groups import encode_groups
-from skdp._losses import LOSSES, Multinomial
+from skdp._families.losses import LOSSES, Multinomial
+from skdp._families.targets import unit_of
+from skdp._rows.bounds import augmented_norm, intercept_constant
+from skdp._rows.fused import sums_of
+from skdp._rows.group_sums import GroupSums, group_rounding_slack
+from skdp._rows.groups import encode_groups
+from skdp._rows.row_sums import InferenceSums, RowSums, rounding_slack
 from skdp._sklearn import Interval, StrOptions, _fit_context
-from skdp._targets import unit_of
 from skdp.linear_model._base import (
     CLASS_WEIGHT,
     COMMON_CONSTRAINTS,
@@ -28,7 +30,6 @@ from skdp.linear_model._base import (
 )
 from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
 from skdp.linear_model.ball._solver import Ball, inside, outside
-from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
 from skdp.linear_model.whitened._moment import as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import (
@@ -37,7 +38,6 @@ from skdp.linear_model.whitened._plan import (
     plan_whitened,
     resolve_rows_per_group,
 )
-from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums, rounding_slack
 from skdp.linear_model.whitened._solver import RULES, RULES_IN_BALL, balance, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 

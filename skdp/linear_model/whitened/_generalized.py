@@ -10,16 +10,16 @@ from sklearn.metrics import d2_tweedie_score
 
 from skdp._checks import check_finite
 from skdp._docs import shared_docs
-from skdp._losses import Tweedie
+from skdp._families.losses import Tweedie
+from skdp._families.targets import as_targets
+from skdp._rows.ball_sums import BallSums
 from skdp._sklearn import Interval, quietly
-from skdp._targets import as_targets
 from skdp.linear_model._base import (
     LinearRegressorMixin,
     is_private,
 )
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import learn_sizes
-from skdp.linear_model.ball._sums import BallSums
 from skdp.linear_model.whitened._estimators import REGRESSION_CONSTRAINTS, BaseWhitened, DPRidge
 
 # Predictions are within a factor of the released mean; this is its logarithm.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skdp._mechanisms import as_symmetric
+from skdp._release.mechanisms import as_symmetric
 from skdp.linear_model.ball._plan import fine_bins_below
 from skdp.linear_model.ball._solver import share_beyond
 from skdp.linear_model.whitened._solver import Steps, whiten

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from skdp._checks import check_count, check_flag, check_positive, check_real
-from skdp._plans._base import SPLIT_SLACK, Plan
-from skdp._plans._release import Release
+from skdp._release.plan import SPLIT_SLACK, Plan
+from skdp._release.release import Release
 from skdp.linear_model._plan import beside
 from skdp.linear_model.ball._plan import N_LENGTHS, BallPlan, TargetsPlan
 from skdp.linear_model.whitened._moment import as_training_has_it

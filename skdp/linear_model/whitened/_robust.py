@@ -8,10 +8,12 @@ from sklearn.base import RegressorMixin
 
 from skdp._checks import check_positive
 from skdp._docs import shared_docs
-from skdp._fused import sums_of
-from skdp._losses import Huber, SmoothPinball
+from skdp._families.losses import Huber, SmoothPinball
+from skdp._families.targets import as_targets, target_scale
+from skdp._rows.ball_sums import BallSums, by_row
+from skdp._rows.fused import sums_of
+from skdp._rows.row_sums import rounding_slack
 from skdp._sklearn import Interval, _fit_context
-from skdp._targets import as_targets, target_scale
 from skdp.linear_model._base import (
     POSITIVE,
     LinearRegressorMixin,
@@ -21,13 +23,11 @@ from skdp.linear_model._base import (
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._plan import CUT_TO, ERROR_EDGES, TARGET_EDGES, plan_counts
 from skdp.linear_model.ball._solver import learn_quantiles, outside
-from skdp.linear_model.ball._sums import BallSums, by_row
 from skdp.linear_model.whitened._estimators import (
     REGRESSION_CONSTRAINTS,
     BaseWhitened,
     rows_of,
 )
-from skdp.linear_model.whitened._row_sums import rounding_slack
 
 # Of the smoothed pinball, in spreads of the targets. Its slope is steep where errors are small, but
 # a mean over rows, whose errors vary, is not: the second is the largest that is allowed for.

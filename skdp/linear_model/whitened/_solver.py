@@ -10,7 +10,7 @@ from scipy.optimize import brentq, isotonic_regression
 from scipy.sparse import dia_array, issparse
 from scipy.special import expit
 
-from skdp._mechanisms import as_symmetric
+from skdp._release.mechanisms import as_symmetric
 
 # Share of the largest possible trace below which no released trace is believed.
 _LEAST_TRACE = 0.01

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import expit
 
-from skdp.linear_model.whitened._row_sums import LOST
+from skdp._rows.row_sums import LOST
 from skdp.linear_model.whitened._solver import Whitening, shrink_signed
 
 # Gauss and Hermite's rule for the mean over normal scores; and no score varies more than this.

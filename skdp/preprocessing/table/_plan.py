@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from skdp._plans._base import TABLE_KEY
+from skdp._release.plan import TABLE_KEY
 from skdp.preprocessing._plan import (
     TransformerPlan,
     count_release,

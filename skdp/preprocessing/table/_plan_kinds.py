@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from skdp._plans._base import Budget
+from skdp._release.plan import Budget
 from skdp.accountant import ErasureEvent, GaussianEvent
 from skdp.accountant._profile import full_batch_mu
 from skdp.preprocessing._plan import TransformerPlan, count_release

@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import encode_groups
-from skdp._private_rows import rows_are_new
 from skdp._rows.frames import read_frame, warn_of_unread
+from skdp._rows.groups import encode_groups
+from skdp._rows.private_rows import rows_are_new
 from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing.table._given import check_n_knots, given_to, nothing_given

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skdp._plans._base import SPLIT_SLACK, Budget
+from skdp._release.plan import SPLIT_SLACK, Budget
 from skdp.accountant._profile import epsilon_of
 from skdp.linear_model import (
     DPLogisticRegression,

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, dia_array, issparse
 
-from skdp._losses import LOSSES
-from skdp._mechanisms import GaussianMechanism, as_symmetric
-from skdp.linear_model.ball import _sums
+from skdp._families.losses import LOSSES
+from skdp._release.mechanisms import GaussianMechanism, as_symmetric
+from skdp._rows import ball_sums as _sums
+from skdp._rows import row_sums as _row_sums
+from skdp._rows.ball_sums import BallSums, places, rows_in_ball
+from skdp._rows.row_sums import InferenceSums, RowSums, rounding_slack
 from skdp.linear_model.ball._plan import bins_about
 from skdp.linear_model.ball._solver import Ball
-from skdp.linear_model.ball._sums import BallSums, places, rows_in_ball
-from skdp.linear_model.whitened import _row_sums
-from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums, rounding_slack
 
 D, NULL = 3, [2, 130, 299]
 CENTRE, UNIT, RADIUS = np.array([5.0, 0.0, -2.0]), np.array([2.0, 0.5, 1.0]), 1.5

@@ -9,9 +9,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
-from skdp._losses import LOSSES
-from skdp._mechanisms import GaussianMechanism
-from skdp._penalties import make_penalty
+from skdp._families.losses import LOSSES
+from skdp._families.penalties import make_penalty
+from skdp._release.mechanisms import GaussianMechanism
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.utils.estimator_checks import check_private_estimator

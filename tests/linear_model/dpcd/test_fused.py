@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skdp import _fused
-from skdp._bounds import summation_slack
-from skdp._losses import LOSSES, LogLoss
+from skdp._families.losses import LOSSES, LogLoss
+from skdp._rows import fused as _fused
+from skdp._rows.bounds import summation_slack
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.linear_model.dpcd import _solver
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, _Descent
@@ -29,7 +29,7 @@ def choose(monkeypatch):
 
 
 def kernels():
-    return _fused.import_module("skdp._kernels_columns")
+    return _fused.import_module("skdp._rows.kernels_columns")
 
 
 def descent(choose, wanted, y, m, loss="log_loss", weights=None, scales=False, sparse=False):

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp._plans._base import Budget
-from skdp._weights import WeightScale
+from skdp._families.weights import WeightScale
+from skdp._release.plan import Budget
 from skdp.accountant import calibrate
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
 from tests._loops import for_each

@@ -8,7 +8,7 @@ from sklearn.datasets import load_linnerud, load_wine
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
-from skdp._losses import LOSSES
+from skdp._families.losses import LOSSES
 from skdp.accountant import get_epsilon
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
@@ -220,7 +220,7 @@ def test_memory_mapped_rows(cancer, tmp_path):
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_threads_are_used_and_change_no_bit(n_outputs, rng):
     """Batches of several blocks, above the size from which threads are used."""
-    from skdp import _threads
+    from skdp._rows import threads as _threads
 
     n_rows, n_features = 24_000, 90
     X = rng.standard_normal((n_rows, n_features), dtype=np.float32)
@@ -246,7 +246,7 @@ def test_threads_are_used_and_change_no_bit(n_outputs, rng):
 
 @pytest.mark.parametrize("batch_size", [2048, 4100])
 def test_threads_change_no_bit_of_random_batches_of_some_blocks(batch_size, rng, monkeypatch):
-    monkeypatch.setattr("skdp._threads.WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr("skdp._rows.threads.WORTHWHILE_ENTRIES", 0)
     X = rng.standard_normal((9000, 5))
     fits = [
         DPSCDRegressor(
@@ -340,7 +340,7 @@ BAD_TARGET_BOUNDS = [(1.0, 1.0), (1.0, -1.0), (0.0, math.inf), (math.nan, 1.0), 
 def test_bad_parameters_are_refused_by_name_before_any_noise(
     estimator, parameters, cancer, monkeypatch
 ):
-    from skdp._mechanisms import GaussianMechanism
+    from skdp._release.mechanisms import GaussianMechanism
 
     def never(*args):
         raise AssertionError("noise was drawn")

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from skdp._plans._base import Budget
-from skdp._weights import WeightScale
+from skdp._families.weights import WeightScale
+from skdp._release.plan import Budget
 from skdp.accountant import calibrate, get_epsilon
 from skdp.linear_model.dpscd._plan import (
     DPSCDProblem,

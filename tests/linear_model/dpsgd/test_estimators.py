@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skdp.linear_model._base as module
-from skdp._losses import LOSSES, Huber, Multinomial
-from skdp._mechanisms import LaplaceMechanism
-from skdp._penalties import make_penalty
+from skdp._families.losses import LOSSES, Huber, Multinomial
+from skdp._families.penalties import make_penalty
+from skdp._release.mechanisms import LaplaceMechanism
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSGDClassifier, DPSGDRegressor
 from skdp.linear_model._plan import beside
@@ -240,7 +240,7 @@ def test_target_bounds_only_change_the_units(diabetes):
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_threads_are_used_and_change_no_bit(n_outputs, mechanism, rng):
-    from skdp import _threads
+    from skdp._rows import threads as _threads
 
     n_rows, n_features = 24_000, 90
     X = rng.standard_normal((n_rows, n_features), dtype=np.float32)
@@ -394,7 +394,7 @@ BAD_PARAMETERS = [
 def test_bad_parameters_are_refused_by_name_before_any_noise(
     estimator, parameters, cancer, monkeypatch
 ):
-    import skdp._mechanisms as mechanisms
+    import skdp._release.mechanisms as mechanisms
 
     def never(*args):
         raise AssertionError("noise was drawn")
@@ -797,7 +797,7 @@ def test_budgets_that_are_no_real_numbers_are_refused(budgets, cancer):
 
 
 def test_a_fit_that_fails_late_leaves_no_weights_under_an_old_report(cancer, monkeypatch):
-    from skdp._plans._base import Plan
+    from skdp._release.plan import Plan
 
     model = DPSGDClassifier(mechanism="laplace", epsilon=0.1, classes=[0, 1], random_state=0)
     before = model.partial_fit(*cancer).coef_.copy()

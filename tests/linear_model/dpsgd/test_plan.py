@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp._plans._base import Budget
-from skdp._random import make_stream
+from skdp._release.plan import Budget
+from skdp._release.random import make_stream
 from skdp.accountant import get_epsilon
 from skdp.linear_model.dpsgd._plan import (
     DPSGDPlan,

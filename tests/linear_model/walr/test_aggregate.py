@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from skdp._mechanisms import GaussianMechanism
+from skdp._release.mechanisms import GaussianMechanism
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
 from skdp.linear_model.walr._release import prepared_rows
 from tests._loops import for_each

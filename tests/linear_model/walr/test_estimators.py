@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import skdp.linear_model.walr._release as walr_module
-from skdp._mechanisms import GaussianMechanism, RandomizedResponse
+from skdp._release.mechanisms import GaussianMechanism, RandomizedResponse
 from skdp.accountant import calibrate, compose
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path

@@ -200,9 +200,9 @@ def test_rows_are_not_copied_or_changed(dtype, cancer, monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_memory_maps_and_threads_change_no_bit(dtype, cancer, tmp_path, monkeypatch):
-    monkeypatch.setattr("skdp.linear_model.whitened._row_sums.WORTHWHILE_ENTRIES", 0)
-    monkeypatch.setattr("skdp.linear_model.whitened._row_sums._MOST_ROWS", 16)
-    monkeypatch.setattr("skdp.linear_model.whitened._row_sums._LEAST_ROWS", 16)
+    monkeypatch.setattr("skdp._rows.row_sums.WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr("skdp._rows.row_sums._MOST_ROWS", 16)
+    monkeypatch.setattr("skdp._rows.row_sums._LEAST_ROWS", 16)
     X, y = cancer
     X = (5.0 * X).astype(dtype)
     np.save(tmp_path / "X.npy", X)
@@ -289,7 +289,7 @@ BAD_PARAMETERS = [
 
 @pytest.fixture
 def never_any_noise(monkeypatch):
-    from skdp._mechanisms import GaussianMechanism
+    from skdp._release.mechanisms import GaussianMechanism
 
     def never(*args):
         raise AssertionError("noise was drawn")

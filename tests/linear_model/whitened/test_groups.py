@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from skdp._groups import encode_groups
+from skdp._rows.groups import encode_groups
 from skdp.accountant import compose
 from skdp.exceptions import LedgerError, PrivacyWarning
 from skdp.inspection import preview

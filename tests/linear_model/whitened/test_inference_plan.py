@@ -4,8 +4,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from skdp._mechanisms import as_vector
-from skdp._plans._base import Budget
+from skdp._release.mechanisms import as_vector
+from skdp._release.plan import Budget
 from skdp.accountant import calibrate
 from skdp.linear_model.ball._plan import plan_ball
 from skdp.linear_model.whitened._plan import WhitenedProblem, plan_inference

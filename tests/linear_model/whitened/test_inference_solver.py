@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from skdp import _mechanisms
-from skdp._bounds import clip_rows, null_records
-from skdp._losses import LOSSES
-from skdp._mechanisms import GaussianMechanism, as_symmetric
+from skdp._families.losses import LOSSES
+from skdp._release import mechanisms as _mechanisms
+from skdp._release.mechanisms import GaussianMechanism, as_symmetric
+from skdp._rows.bounds import clip_rows, null_records
+from skdp._rows.row_sums import InferenceSums
 from skdp.linear_model.ball._plan import fine_bins_below
 from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
-from skdp.linear_model.whitened._row_sums import InferenceSums
 from skdp.linear_model.whitened._solver import whiten
 from skdp.linear_model.whitened._standard_errors import (
     BROKEN,

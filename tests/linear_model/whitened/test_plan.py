@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from skdp._plans._base import Budget
+from skdp._release.plan import Budget
 from skdp.accountant import calibrate
 from skdp.linear_model.whitened._plan import WhitenedProblem, plan_whitened
 from tests._loops import for_each

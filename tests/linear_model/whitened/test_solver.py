@@ -4,12 +4,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp import _mechanisms
-from skdp._bounds import clip_rows, null_records
-from skdp._losses import LOSSES, Huber, Multinomial, SmoothPinball, Tweedie
-from skdp._mechanisms import GaussianMechanism, as_symmetric
-from skdp._random import make_stream
-from skdp.linear_model.whitened._row_sums import RowSums
+from skdp._families.losses import LOSSES, Huber, Multinomial, SmoothPinball, Tweedie
+from skdp._release import mechanisms as _mechanisms
+from skdp._release.mechanisms import GaussianMechanism, as_symmetric
+from skdp._release.random import make_stream
+from skdp._rows.bounds import clip_rows, null_records
+from skdp._rows.row_sums import RowSums
 from skdp.linear_model.whitened._solver import (
     RULES,
     RULES_IN_BALL,

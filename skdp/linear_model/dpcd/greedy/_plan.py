@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from skdp._checks import check_count, check_positive
-from skdp._plans._base import SPLIT_SLACK
-from skdp._plans._release import Release
+from skdp._release.plan import SPLIT_SLACK
+from skdp._release.release import Release
 from skdp.linear_model._plan import Problem, SteppedPlan
 
 # See doc/theory/greedy.rst. Of squared mu, what choices spend.

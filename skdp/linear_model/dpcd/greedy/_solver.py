@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from skdp._clipping import clip_contributions
-from skdp._threads import single_threaded_blas
+from skdp._rows.clipping import clip_contributions
+from skdp._rows.threads import single_threaded_blas
 
 # In units of what no value exceeds. Predictions stay finite, so that a null record's stay 0.
 _LARGEST_WEIGHT = 1e100

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 from skdp._checks import check_count, check_real
-from skdp._plans._release import Release
-from skdp._random import make_stream
+from skdp._release.random import make_stream
+from skdp._release.release import Release
 from skdp.accountant import PrivacyReport, calibrate, calibrate_pure
 from skdp.accountant._report import PART_OF_GROUP
 from skdp.exceptions import LargeDeltaWarning, warn_user

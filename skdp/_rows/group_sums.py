@@ -5,10 +5,10 @@ import math
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from skdp._bounds import products_by_row
-from skdp._mechanisms import as_vector
-from skdp._threads import sum_in_order
-from skdp.linear_model.whitened._row_sums import RowSums, block_rows
+from skdp._release.mechanisms import as_vector
+from skdp._rows.bounds import products_by_row
+from skdp._rows.row_sums import RowSums, block_rows
+from skdp._rows.threads import sum_in_order
 
 # Blocks that one thread adds up.
 _JOB = 8

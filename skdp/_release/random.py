@@ -163,8 +163,3 @@ def make_stream(random_state, key=()):
         words = random_state.randint(0, 2**32, size=8, dtype=np.uint32)
         return SeededStream(np.random.SeedSequence(words.tolist()))
     return SeededStream(np.random.SeedSequence(int(random_state), spawn_key=key))
-
-
-def random_name():
-    """Return 32 hexadecimal digits from the operating system: a name that nobody else has."""
-    return os.urandom(16).hex()

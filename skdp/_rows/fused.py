@@ -25,7 +25,7 @@ def kernels_for(X):
     told = _told.get()
     if not is_plain or not (can_compile(prod(X.shape)) if told is None else told):
         return None
-    return import_module("skdp._kernels")
+    return import_module("skdp._rows.kernels")
 
 
 def kernels_for_columns(n_slopes, loss):

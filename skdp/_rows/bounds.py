@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from skdp import _fused, _sparse
 from skdp._checks import check_finite_input
+from skdp._rows import fused, sparse
 
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK, _PIECE = 1024, 4096
@@ -143,7 +143,7 @@ def clip_columns(rows, *, low, high, clip=True):
     reach = column_reach(low, high, rows.bias)
     if issparse(rows.X):
         ends = (low, high) if clip else (None, None)
-        columns = _sparse.clipped_columns(rows.X, rows.scale, rows.bias, rows.norm == 0.0, *ends)
+        columns = sparse.clipped_columns(rows.X, rows.scale, rows.bias, rows.norm == 0.0, *ends)
         if rows.shift is not None:
             shift = np.pad(rows.shift, (0, rows.n_columns - rows.shift.size))
             columns = columns.moved(shift, np.ones(shift.size))
@@ -212,11 +212,11 @@ def uncentred(weights, centre, bias):
 def row_norms(X):
     """Return the L2 norm of each row in float64; infinite where squares overflow."""
     if issparse(X):
-        return _sparse.row_norms(_sparse.canonical(X))
+        return sparse.row_norms(sparse.canonical(X))
     norms = np.empty(X.shape[0])
-    is_large = norms.size * X.shape[1] >= _fused.WORTHWHILE_ENTRIES
-    if is_large and (kernels := _fused.kernels_for(X)) is not None:
-        kernels.set_lengths(_fused.units_of(X, slice(None)), norms)
+    is_large = norms.size * X.shape[1] >= fused.WORTHWHILE_ENTRIES
+    if is_large and (kernels := fused.kernels_for(X)) is not None:
+        kernels.set_lengths(fused.units_of(X, slice(None)), norms)
         return norms
     for start in range(0, X.shape[0], _NORM_BLOCK):
         block = np.ascontiguousarray(X[start : start + _NORM_BLOCK], dtype=np.float64)
@@ -246,7 +246,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     """
     data_norm = float(data_norm)
     # Of entries that aren't aligned, as in some memory maps, NumPy gathers rows of a copy of all.
-    X = csr_array(_sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
+    X = csr_array(sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
     norm = row_norms(X) if norm is None else norm
     # Squares of finite entries may overflow, too.
     check_finite_input(X[~np.isfinite(norm)], "X")

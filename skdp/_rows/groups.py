@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdp._containers import refuse_foreign
+from skdp._rows.containers import refuse_foreign
 from skdp._sklearn import quietly
 
 _MISSING = (

@@ -1,8 +1,8 @@
-"""Sums of slopes along a column that are compiled; see `skdp._kernels`."""
+"""Sums of slopes along a column that are compiled; see `skdp._rows.kernels`."""
 
 import numpy as np
 
-from skdp._kernels import LOSSES, _compiled, _set_log_loss
+from skdp._rows.kernels import LOSSES, _compiled, _set_log_loss
 
 __all__ = ["LOSSES", "sum_slopes"]
 # Numbers that are added up before their sum is added: as many as NumPy takes, for the same slack.

@@ -9,13 +9,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, issparse
 
-from skdp._bounds import SMALLEST_NORM, row_norms
-from skdp._clipping import clip_contributions
-from skdp._fused import kernels_for, units_of
-from skdp._mechanisms import as_vector
-from skdp._threads import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
-from skdp._weights import joint_weights
-from skdp.linear_model._batches import squeezed
+from skdp._families.weights import joint_weights
+from skdp._release.mechanisms import as_vector
+from skdp._rows.batches import squeezed
+from skdp._rows.bounds import SMALLEST_NORM, row_norms
+from skdp._rows.clipping import clip_contributions
+from skdp._rows.fused import kernels_for, units_of
+from skdp._rows.threads import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
 
 # Rows of a sparse block at least: fewer cost more to slice than to add up.
 LEAST_SPARSE_ROWS = 2048
@@ -194,7 +194,7 @@ class BlockSums:
 
         def quietly(job):
             # A thread has a context of its own, in which nothing would say whether sums are
-            # compiled; see `skdp._fused`.
+            # compiled; see `skdp._rows.fused`.
             return caller.copy().run(_without_warnings, add, job)
 
         each = map if self._helpers is None else self._helpers.map

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from skdp._mechanisms import (
+from skdp._release.mechanisms import (
     DiscreteLaplaceMechanism,
     ExponentialChoice,
     GaussianMechanism,
@@ -22,7 +22,7 @@ class Release:
     "gaussian", "laplace", "counts", for Laplace noise on whole counts, or "choice": the place of a
     large score, of which Gaussian noise would tell at least as much. `design` says how often and on
     which batches the sums are released: fields of the event. For the others see
-    `skdp._mechanisms.GaussianMechanism`.
+    `skdp._release.mechanisms.GaussianMechanism`.
     """
 
     bound: float

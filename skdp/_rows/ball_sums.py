@@ -6,7 +6,7 @@ from mmap import mmap
 import numpy as np
 from scipy.sparse import issparse
 
-from skdp._bounds import (
+from skdp._rows.bounds import (
     SMALLEST_NORM,
     BoundedRows,
     intercept_constant,
@@ -14,8 +14,8 @@ from skdp._bounds import (
     row_norms,
     stretch_of,
 )
-from skdp._fused import kernels_for
-from skdp.linear_model.whitened._row_sums import BlockSums, places
+from skdp._rows.fused import kernels_for
+from skdp._rows.row_sums import BlockSums, places
 
 # Rows longer than the radius times this are void: their weights would have few digits.
 _FAR = 1e150
