@@ -33,18 +33,18 @@ def kernels_for_columns(n_slopes, loss):
 
     `n_slopes` are computed by the whole fit where columns are full: a public number.
     """
-    kernels = _compiled("_kernels_columns") if n_slopes >= WORTHWHILE_SLOPES else None
+    kernels = _compiled("kernels_columns") if n_slopes >= WORTHWHILE_SLOPES else None
     return kernels if kernels is not None and loss.name in kernels.LOSSES else None
 
 
 def can_compile(n_entries):
     """Return whether sums over rows of so many entries are to be compiled, and can be."""
-    return n_entries >= WORTHWHILE_ENTRIES and _compiled("_kernels") is not None
+    return n_entries >= WORTHWHILE_ENTRIES and _compiled("kernels") is not None
 
 
 def _compiled(name):
     try:
-        return import_module(f"skdp.{name}")
+        return import_module(f"skdp._rows.{name}")
     except ImportError:
         return None
 
