@@ -148,13 +148,6 @@ class PrivateEstimator(BaseEstimator):
     the same ledger. Files of joblib and skops hold the ledger as it was set.
     """
 
-    def _keep(self, arguments):
-        """Store a constructor's arguments, its `locals()`, as attributes of the same names."""
-        for name, value in arguments.items():
-            # A constructor that calls `super()` has a local name for its class, too.
-            if name not in ("self", "__class__"):
-                setattr(self, name, value)
-
     @property
     def privacy_report_(self):
         """The guarantee of the last fit, None if that learnt nothing from the records."""

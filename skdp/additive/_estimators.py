@@ -406,7 +406,23 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.knots = knots
+        self.categories = categories
+        self.numeric_features = numeric_features
+        self.categorical_features = categorical_features
+        self.classes = classes
+        self.class_weight = class_weight
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.features_budget = features_budget
+        self.feature_bounds = feature_bounds
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _set_told(self, model, classes):
         """Publish what a linear model was told of y, and return the unit of its coefficients."""

@@ -108,7 +108,23 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.knots = knots
+        self.categories = categories
+        self.numeric_features = numeric_features
+        self.categorical_features = categorical_features
+        self.loss = loss
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.features_budget = features_budget
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _checks_of_targets(self):
         return {"multi_output": self._is_linear(), "y_numeric": True}

@@ -193,7 +193,15 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         random_state=None,
         ledger=None,
     ):
-        self._keep(locals())
+        self.estimator = estimator
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.calibration_share = calibration_share
+        self.average_over = average_over
+        self.rows_per_group = rows_per_group
+        self.random_state = random_state
+        self.ledger = ledger
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, groups=None):

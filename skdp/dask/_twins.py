@@ -167,11 +167,13 @@ def _constructor(local):
     own = (inspect.Parameter(name, kind, default=value) for name, value in _DEFAULTS.items())
     taken[place:place] = own
     signature = inspect.Signature(taken)
+    taken_names = [parameter.name for parameter in taken if parameter.name != "self"]
 
     def __init__(self, *args, **parameters):
         given = signature.bind(self, *args, **parameters)
         given.apply_defaults()
-        self._keep(given.arguments)
+        for name in taken_names:
+            setattr(self, name, given.arguments[name])
 
     # scikit-learn reads the names of parameters from it.
     __init__.__signature__ = signature

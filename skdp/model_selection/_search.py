@@ -505,7 +505,20 @@ class DPGridSearch(BaseSearch):
         random_state=None,
         ledger=None,
     ):
-        self._keep(locals())
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.scoring = scoring
+        self.validation_size = validation_size
+        self.n_trials = n_trials
+        self.method = method
+        self.average_over = average_over
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.ledger = ledger
 
     def _settings(self):
         return ParameterGrid(self.param_grid)
@@ -580,7 +593,21 @@ class DPRandomizedSearch(BaseSearch):
         random_state=None,
         ledger=None,
     ):
-        self._keep(locals())
+        self.estimator = estimator
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.scoring = scoring
+        self.validation_size = validation_size
+        self.n_trials = n_trials
+        self.method = method
+        self.average_over = average_over
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.ledger = ledger
 
     def _settings(self):
         drawn = public_choices(self.random_state)

@@ -168,7 +168,14 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         random_state=None,
         allow=(),
     ):
-        self._keep(locals())
+        self.steps = steps
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.shares = shares
+        self.ledger = ledger
+        self.random_state = random_state
+        self.allow = allow
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y=None, groups=None, **params):

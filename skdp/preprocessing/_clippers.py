@@ -103,7 +103,14 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.feature_bounds = feature_bounds
+        self.quantiles = quantiles
+        self.scale = scale
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.ledger = ledger
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):
@@ -240,7 +247,13 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.quantile = quantile
+        self.norm_bounds = norm_bounds
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.ledger = ledger
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):
@@ -382,7 +395,13 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.feature_bounds = feature_bounds
+        self.clip = clip
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.ledger = ledger
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):

@@ -134,7 +134,16 @@ class DPOneHotEncoder(PrivateTransformer):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.categories = categories
+        self.handle_unknown = handle_unknown
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+        self.sparse_output = sparse_output
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.ledger = ledger
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):

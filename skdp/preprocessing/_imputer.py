@@ -171,7 +171,17 @@ class DPSimpleImputer(PrivateTransformer):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.missing_values = missing_values
+        self.strategy = strategy
+        self.fill_value = fill_value
+        self.add_indicator = add_indicator
+        self.categories = categories
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.feature_bounds = feature_bounds
+        self.ledger = ledger
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):

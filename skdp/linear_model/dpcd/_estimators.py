@@ -113,7 +113,30 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.positive = positive
+        self.coef_bounds = coef_bounds
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.smoothness_budget = smoothness_budget
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.selection = selection
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.clip_by = clip_by
+        self.step_size = step_size
+        self.smoothness = smoothness
+        self.average_every = average_every
+        self.shrinkage = shrinkage
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
@@ -212,7 +235,29 @@ class DPCDLasso(DPCDElasticNet):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.positive = positive
+        self.coef_bounds = coef_bounds
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.smoothness_budget = smoothness_budget
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.selection = selection
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.clip_by = clip_by
+        self.step_size = step_size
+        self.smoothness = smoothness
+        self.average_every = average_every
+        self.shrinkage = shrinkage
+        self.ledger = ledger
+        self.random_state = random_state
 
 
 @shared_docs
@@ -338,7 +383,31 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.coef_bounds = coef_bounds
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.class_weight = class_weight
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.smoothness_budget = smoothness_budget
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.feature_bounds = feature_bounds
+        self.selection = selection
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.clip_by = clip_by
+        self.step_size = step_size
+        self.smoothness = smoothness
+        self.average_every = average_every
+        self.shrinkage = shrinkage
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"]

@@ -247,7 +247,26 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.noisy_dual = noisy_dual
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.clipping_norm = clipping_norm
+        self.average = average
+        self.proximal = proximal
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
@@ -356,7 +375,28 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.loss = loss
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.class_weight = class_weight
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.noisy_dual = noisy_dual
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.feature_bounds = feature_bounds
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.clipping_norm = clipping_norm
+        self.average = average
+        self.proximal = proximal
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _loss(self, n_outputs):
         return LOSSES[self.loss]

@@ -142,7 +142,30 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.huber_threshold = huber_threshold
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.mechanism = mechanism
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.clipping_norm = clipping_norm
+        self.average = average
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     @available_if(takes_streams)
     @_fit_context(prefer_skip_nested_validation=True)
@@ -320,7 +343,30 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.class_weight = class_weight
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.mechanism = mechanism
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.clipping_norm = clipping_norm
+        self.average = average
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     @available_if(takes_streams)
     @_fit_context(prefer_skip_nested_validation=True)

@@ -185,7 +185,21 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.epsilon = epsilon
+        self.delta = delta
+        self.mechanism = mechanism
+        self.noise_shape = noise_shape
+        self.data_norm = data_norm
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.average = average
+        self.solver = solver
+        self.eta0 = eta0
+        self.ledger = ledger
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, public_weight=None):

@@ -405,7 +405,25 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.inference = inference
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
@@ -535,7 +553,27 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.class_weight = class_weight
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.inference = inference
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)

@@ -67,7 +67,25 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _read_targets(self, y, public_weight):
         return self._moved(y), None, self._weigh(public_weight, len(y))
@@ -356,7 +374,26 @@ class DPTweedieRegressor(_GeneralizedLinear):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.power = power
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     @property
     def _power(self):

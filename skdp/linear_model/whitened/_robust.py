@@ -274,7 +274,26 @@ class DPHuberRegressor(_RobustRegressor):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.alpha = alpha
+        self.huber_threshold = huber_threshold
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     def _loss(self, n_outputs):
         return Huber(check_positive(self.huber_threshold, "huber_threshold"))
@@ -356,7 +375,26 @@ class DPQuantileRegressor(_RobustRegressor):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.quantile = quantile
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
 
     @property
     def _moved_to(self):

@@ -160,7 +160,17 @@ class DPTableVectorizer(PrivateTransformer):
         ledger=None,
         random_state=None,
     ):
-        self._keep(locals())
+        self.basis = basis
+        self.knots = knots
+        self.categories = categories
+        self.numeric_features = numeric_features
+        self.categorical_features = categorical_features
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.feature_bounds = feature_bounds
+        self.ledger = ledger
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):
