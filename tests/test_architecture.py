@@ -144,6 +144,15 @@ def test_rooms_do_not_import_what_they_must_not_know(module, path):
         assert not (is_estimator and (is_solver(path) or is_plan(path))), module
 
 
+@for_each("module, path", [(module, path) for module, path in MODULES if path.stem == "_tuned"])
+def test_tuned_numbers_need_nothing_of_ours(module, path):
+    """Files of tuned numbers hold numbers, and types that come with Python or NumPy."""
+    for imported, _ in imports(tree_of(path)):
+        assert imported.split(".")[0] in {"dataclasses", "math", "numpy", "types", "typing"}, module
+    for node in tree_of(path).body:
+        assert not isinstance(node, ast.FunctionDef), f"{module} computes: {node.name}"
+
+
 @for_each("module, path", MODULES)
 def test_private_scikit_learn_names_come_through_one_door(module, path):
     if module == "skdp._sklearn":

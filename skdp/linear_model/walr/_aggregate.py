@@ -157,7 +157,7 @@ class LabelAggregate:
 
     parts = ()
     mechanism = "gaussian"
-    # Of the parts of a sum the smallest counts.
+    # A sum has the smallest number that any of its parts has.
     _smallest = ("noise_multiplier",)
 
     def __post_init__(self):
@@ -273,23 +273,27 @@ class LabelAggregate:
 
     @property
     def _plan(self):
-        budget, sizes = LabelBudget(self.epsilon, self.delta), {"n_parts": len(self.names)}
-        sizes |= {"n_rows": self.n_rows, "n_classes": self.classes.size}
-        return self._plan_of_noise(budget=budget, **sizes)
-
-    def _plan_of_noise(self, **planned):
-        n_columns = self.sums.shape[1]
-        return WALRPlan(noise_multiplier=self.noise_multiplier, n_columns=n_columns, **planned)
+        return WALRPlan(
+            budget=LabelBudget(self.epsilon, self.delta),
+            noise_multiplier=self.noise_multiplier,
+            n_rows=self.n_rows,
+            n_columns=self.sums.shape[1],
+            n_classes=self.classes.size,
+            n_parts=len(self.names),
+        )
 
     @property
     def report(self):
         """The guarantee, a :class:`skdp.accountant.PrivacyReport`."""
-        public = (CLASSES_READ if self.classes_read else _CLASSES_DECLARED,)
-        public += (_FEATURES_READ,) if self.norm_read else ()
-        public += (WEIGHTS_STATED,) if self.weighted else ()
-        public += (_DISJOINT,) if len(self.names) > 1 else ()
+        public = [CLASSES_READ if self.classes_read else _CLASSES_DECLARED]
+        if self.norm_read:
+            public.append(_FEATURES_READ)
+        if self.weighted:
+            public.append(WEIGHTS_STATED)
+        if len(self.names) > 1:
+            public.append(_DISJOINT)
         return self._plan.report(
-            reproducible=self.reproducible, also_public=public, clipping=self.sensitivity
+            reproducible=self.reproducible, also_public=tuple(public), clipping=self.sensitivity
         )
 
     def __add__(self, other):
@@ -413,8 +417,15 @@ class ResponseAggregate(LabelAggregate):
         self._set("flip_probability", check_real(self.flip_probability, "flip_probability"))
         super().__post_init__()
 
-    def _plan_of_noise(self, **planned):
-        return ResponsePlan(flip_probability=self.flip_probability, **planned)
+    @property
+    def _plan(self):
+        return ResponsePlan(
+            budget=LabelBudget(self.epsilon, self.delta),
+            flip_probability=self.flip_probability,
+            n_rows=self.n_rows,
+            n_classes=self.classes.size,
+            n_parts=len(self.names),
+        )
 
     @np.errstate(all="ignore")
     def _check_noise(self):

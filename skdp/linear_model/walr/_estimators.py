@@ -21,6 +21,7 @@ from skdp._sklearn import (
 )
 from skdp.exceptions import PrivacyWarning, warn_user
 from skdp.linear_model._base import POSITIVE, LinearClassifierMixin
+from skdp.linear_model.walr import _tuned as tuned
 from skdp.linear_model.walr._plan import public_coins
 from skdp.linear_model.walr._release import CONSTRAINTS, Options, prepared_rows, release_labels
 from skdp.linear_model.walr._solver import (
@@ -33,16 +34,11 @@ from skdp.linear_model.walr._solver import (
     start_of,
 )
 
-_AUTO_BATCH = 256
-_MOST_ALPHAS = 10_000
-# A path is this many times the automatic strength long, to both sides.
-_AROUND = 1e3
 _LESS_PRIVATE = (
     "the aggregate has a larger epsilon or delta than the estimator: the guarantee is that of the "
     "aggregate, which privacy_report_ states."
 )
 _STOPPED = "The solver took all max_iter={} iterations; raise max_iter or alpha."
-_AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
 
 
 @shared_docs
@@ -285,10 +281,10 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         ):
             if not alike:
                 raise ValueError(f"{name} differs from what the aggregate was made with.")
-        # Of parts each has the delta of its own rows.
+        # Each part of a sum may have the delta of its own rows.
         n_rows = min(part.n_rows for part in aggregate.parts or (aggregate,))
-        most = resolve_delta(self.delta, n_rows)
-        if aggregate.epsilon > self.epsilon or aggregate.delta > most:
+        largest_delta = resolve_delta(self.delta, n_rows)
+        if aggregate.epsilon > self.epsilon or aggregate.delta > largest_delta:
             warn_user(_LESS_PRIVATE, PrivacyWarning)
         return self._train(public, aggregate)
 
@@ -309,21 +305,27 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         alpha, w = self.alpha, start_of(means, public.bias)
         if alpha == "auto":
             alpha, w = automatic_alpha(public, means, noise_cov, w)
-        max_iter = _AUTO_PASSES[self.solver] if self.max_iter == "auto" else self.max_iter
-        problem = {"alpha": float(alpha), "max_iter": max_iter}
+        max_iter = tuned.PASSES[self.solver] if self.max_iter == "auto" else self.max_iter
+        alpha = float(alpha)
         if self.solver == "lbfgs":
-            w, n_iter = _optimum(public, means, **problem, start=w)
-            return w, problem["alpha"], n_iter
+            w, n_iter = _optimum(public, means, alpha=alpha, max_iter=max_iter, start=w)
+            return w, alpha, n_iter
         batch_size = public.n_rows
         if self.solver == "hybrid":
-            batch_size = min(_AUTO_BATCH, public.n_rows)
+            batch_size = min(tuned.BATCH_SIZE, public.n_rows)
             if self.batch_size != "auto":
                 batch_size = resolve_batch_size(self.batch_size, public.n_rows)
-        eta0 = stable_step(public, len(means)) if self.eta0 == "auto" else float(self.eta0)
-        steps = {"eta0": eta0, "batch_size": batch_size, "average": self.average}
-        stream = public_coins(self.random_state)
-        w = solve_descent(public, means, **problem, **steps, stream=stream)
-        return w, problem["alpha"], max_iter
+        w = solve_descent(
+            public,
+            means,
+            alpha=alpha,
+            max_iter=max_iter,
+            eta0=stable_step(public, len(means)) if self.eta0 == "auto" else float(self.eta0),
+            batch_size=batch_size,
+            average=self.average,
+            stream=public_coins(self.random_state),
+        )
+        return w, alpha, max_iter
 
 
 @shared_docs
@@ -376,8 +378,9 @@ def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     >>> coefs.shape
     (2, 1, 30)
     """
-    checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
-    X, names = validate_arrays("walr_path", X, **checks)
+    X, names = validate_arrays(
+        "walr_path", X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
+    )
     public = prepared_rows(X, aggregate, names, public_weight)
     alphas, max_iter, path = _read_alphas(alphas), check_count(max_iter, "max_iter"), []
     with single_threaded_blas, np.errstate(all="ignore"):
@@ -385,7 +388,7 @@ def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
         w = start_of(means, public.bias)
         best, likely = automatic_alpha(public, means, noise_cov, w)
         if isinstance(alphas, int):
-            alphas = np.geomspace(_AROUND * best, best / _AROUND, alphas)
+            alphas = np.geomspace(tuned.PATH_FACTOR * best, best / tuned.PATH_FACTOR, alphas)
         _, losses = expected_losses(public, means, noise_cov, likely, alphas)
         for alpha in alphas:
             w, _ = _optimum(public, means, alpha=alpha, max_iter=max_iter, start=w)
@@ -401,8 +404,8 @@ def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
 def _read_alphas(alphas):
     """Return how many strengths are asked for, as an int, or strengths that fall, as an array."""
     if isinstance(alphas, Integral):
-        if alphas > _MOST_ALPHAS:
-            raise ValueError(f"alphas must be at most {_MOST_ALPHAS}.")
+        if alphas > tuned.LARGEST_N_ALPHAS:
+            raise ValueError(f"alphas must be at most {tuned.LARGEST_N_ALPHAS}.")
         return check_count(alphas, "alphas")
     problem = "alphas must be numbers within 1e-30 and 1e30, at least one, or their number."
     alphas = read_numbers(alphas, problem).ravel()
@@ -411,9 +414,9 @@ def _read_alphas(alphas):
     return np.sort(alphas)[::-1]
 
 
-def _optimum(public, means, **problem):
+def _optimum(public, means, *, alpha, max_iter, start):
     """Return the weights of `solve_lbfgs` and its iterations, and warn if they weren't enough."""
-    w, n_iter, converged = solve_lbfgs(public, means, **problem)
+    w, n_iter, converged = solve_lbfgs(public, means, alpha=alpha, max_iter=max_iter, start=start)
     if not converged:
-        warn_user(_STOPPED.format(problem["max_iter"]), ConvergenceWarning)
+        warn_user(_STOPPED.format(max_iter), ConvergenceWarning)
     return w, n_iter

@@ -16,25 +16,17 @@ u is found by multiplying with :math:`\|A x_i\|^2` again and again.
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from skdp.linear_model.walr._solver import BLOCK, PRIOR_POWER, directions, excess_losses, penalties
+from skdp.linear_model.walr import _tuned as tuned
+from skdp.linear_model.walr._solver import BLOCK, directions, excess_losses, penalties
 
-# Mean p (1 - p) of the labels, and variance of the scores, before anything is known of them.
-_CURVATURE = 0.1
-_SCORE_VARIANCE = 4.0
-# Regularisation that the design counts on, as a share of the best for spherical noise: it will be
-# less, because there is less noise.
-_LESS = 0.3
-# Of columns divided by their sizes: what varies less is rounding.
+# Directions whose curvature is a smaller share of the largest are rounding, where columns were
+# divided by their sizes.
 _RANK = 1e-13
-# Of the same, for those who check the noise: they needn't come to the same rounding.
+# Those who check the noise need not come to the same rounding, and leave out a little more.
 _SEEN_RANK = 1e-12
 # Variance below which noise isn't looked at, relative to the columns' and for each of them.
 _UNSEEN = 1e-8
 _SMALLEST_STD = 1e-100
-_ITERATIONS = 30
-_GAP = 1.05
-_EVEN_ROWS, _FAR_ROWS = 2500, 1500
-_ROUNDS = 4
 
 
 class GaussianDesign:
@@ -109,20 +101,21 @@ def best_design(public, plans, *, adapted):
 def _expected_excess(public, design):
     """Return the log loss that noise is expected to cost a logistic regression, before any release.
 
-    That is of the best regularisation for labels of which nothing is known: their mean p (1 - p),
-    and weights as in `_solver.expected_losses`, of scores of a usual variance.
+    Nothing is known of the labels yet. So their p (1 - p) and the variance of the scores are
+    guessed, weights are distributed as in `_solver.expected_losses`, and the regularisation is the
+    best for these guesses.
     """
-    nothing = np.zeros(public.n_columns)
-    curvature = _CURVATURE * public.second_moment
+    unknown = np.zeros(public.n_columns)
+    curvature = tuned.CURVATURE_SHARE * public.second_moment
     noise_cov = design.plan.share_left * design.noise_cov / public.n_rows**2
-    h, _, noise = directions(curvature, nothing, noise_cov, nothing, public.bias)
+    h, _, noise = directions(curvature, unknown, noise_cov, unknown, public.bias)
     seen = h > _SEEN_RANK * h.max(initial=0.0)
     if not seen.any():
         return 0.0
     h, v = h[seen], noise[seen] + h[seen] / public.n_rows
-    squares = h**-PRIOR_POWER
-    squares *= _SCORE_VARIANCE * _CURVATURE / (h * squares).sum()
-    alphas = np.geomspace(1e-10 * h.mean(), 10.0 * h.max(), 241)
+    squares = h**-tuned.WEIGHT_POWER
+    squares *= tuned.SCORE_VARIANCE * tuned.CURVATURE_SHARE / (h * squares).sum()
+    alphas = np.geomspace(1e-10 * h.mean(), 10.0 * h.max(), tuned.N_ALPHAS)
     return float(excess_losses(h, v, squares, alphas).min())
 
 
@@ -200,15 +193,16 @@ def _cost_of_errors(second_moment, sizes, noise, n_rows, bias):
     The regularised model that it counts on penalises the columns as they are.
     """
     n_features = sizes.size - (bias != 0.0)
-    curvature = _CURVATURE * (second_moment / np.multiply.outer(sizes, sizes))
+    curvature = tuned.CURVATURE_SHARE * (second_moment / np.multiply.outer(sizes, sizes))
     features = second_moment[:n_features, :n_features]
-    h = _CURVATURE * np.maximum(eigh(features, eigvals_only=True), 0.0)
-    square = _SCORE_VARIANCE * _CURVATURE / max(h.sum(), 1e-300)
-    alphas = np.geomspace(1e-8 * h.mean() + 1e-300, 10.0 * h.max() + 1e-300, 241)
+    h = tuned.CURVATURE_SHARE * np.maximum(eigh(features, eigvals_only=True), 0.0)
+    square = tuned.SCORE_VARIANCE * tuned.CURVATURE_SHARE / max(h.sum(), 1e-300)
+    alphas = np.geomspace(1e-8 * h.mean() + 1e-300, 10.0 * h.max() + 1e-300, tuned.N_ALPHAS)
     losses = excess_losses(h, noise + h / n_rows, square, alphas)
-    penalty = penalties(_LESS * float(alphas[losses.argmin()]), sizes.size, bias) / sizes**2
+    alpha = tuned.ALPHA_SHARE * float(alphas[losses.argmin()])
+    penalty = penalties(alpha, sizes.size, bias) / sizes**2
     # The intercept isn't penalised; this keeps the inverse finite.
-    penalty[n_features:] = 1e-5 * _CURVATURE
+    penalty[n_features:] = 1e-5 * tuned.CURVATURE_SHARE
     inverse = np.linalg.inv(curvature + np.diag(penalty))
     return inverse @ curvature @ inverse
 
@@ -216,14 +210,14 @@ def _cost_of_errors(second_moment, sizes, noise, n_rows, bias):
 def _optimal_shape(public, whiten, cost):
     """Return A^T A in whitened coordinates, up to a factor; rows are added as they matter."""
     leverages = public.mapped_norms(whiten)
-    even = np.linspace(0, public.n_rows - 1, min(public.n_rows, _EVEN_ROWS)).astype(int)
-    rows = np.union1d(even, np.argsort(leverages)[-_FAR_ROWS:])
+    even = np.linspace(0, public.n_rows - 1, min(public.n_rows, tuned.EVEN_DESIGN_ROWS)).astype(int)
+    rows = np.union1d(even, np.argsort(leverages)[-tuned.LONG_DESIGN_ROWS :])
     weights = np.full(rows.size, 1.0 / rows.size)
-    for _ in range(_ROUNDS):
+    for _ in range(tuned.DESIGN_ROUNDS):
         shape, weights, longest = _reweighted(public.take(rows) @ whiten.T, weights, cost)
         lengths = public.mapped_norms(_root(shape, 0.5) @ whiten)
-        far = np.setdiff1d(np.argsort(lengths)[-_FAR_ROWS // 3 :], rows)
-        if not far.size or lengths.max() ** 2 <= _GAP * longest:
+        far = np.setdiff1d(np.argsort(lengths)[-tuned.LONG_DESIGN_ROWS // 3 :], rows)
+        if not far.size or lengths.max() ** 2 <= tuned.DESIGN_TOLERANCE * longest:
             break
         rows = np.append(rows, far)
         weights = np.append(weights, np.full(far.size, 1.0 / rows.size))
@@ -233,12 +227,12 @@ def _optimal_shape(public, whiten, cost):
 
 def _reweighted(z, weights, cost):
     """Return the shape for rows z, their weights, and the squared length of the longest."""
-    for _ in range(_ITERATIONS):
+    for _ in range(tuned.DESIGN_ITERATIONS):
         spread = (z.T * weights) @ z + 1e-12 * np.eye(len(cost))
         half, back = _root(spread, 0.5), _root(spread, -0.5)
         shape = back @ _root(half @ cost @ half, 0.5) @ back
         lengths = np.einsum("ij,ij->i", z @ shape, z)
-        if lengths.max() <= _GAP * (weights @ lengths):
+        if lengths.max() <= tuned.DESIGN_TOLERANCE * (weights @ lengths):
             break
         weights = weights * lengths
         weights /= weights.sum()

@@ -10,9 +10,7 @@ from skdp._release.plan import ASSUMED_PUBLIC, BATCHES_KEY, NOT_COVERED, Budget,
 from skdp._release.random import make_stream
 from skdp._release.release import Release
 from skdp.accountant import RandomizedResponseEvent, calibrate_classic, calibrate_response
-
-# Below this epsilon, flipped labels carry almost no information.
-_SMALLEST_RESPONSE = 1e-6
+from skdp.linear_model.walr import _tuned as tuned
 
 
 @dataclass(frozen=True)
@@ -131,17 +129,28 @@ def plan_walr(budget, *, compare, n_rows, n_columns, n_classes, rounding_slack):
 
     If these aren't to be compared, "auto" is Gaussian unless delta is 0.
     """
-    sizes = {"n_rows": n_rows, "n_classes": n_classes}
-    auto, plans = budget.mechanism == "auto" and budget.is_private, ()
+    plans = []
+    auto = budget.mechanism == "auto" and budget.is_private
     pure = budget.mechanism == "randomized_response" or (auto and budget.delta == 0.0)
     if not pure:
-        sums = {"n_columns": n_columns, "rounding_slack": rounding_slack}
-        plans += (WALRPlan(budget=budget, noise_multiplier=budget.calibrate(), **sums, **sizes),)
-    if pure or (auto and compare and budget.epsilon >= _SMALLEST_RESPONSE):
-        flip = calibrate_response(budget.epsilon, n_classes=n_classes)
-        # Flipped labels have no use for a delta.
-        pure_budget = replace(budget, delta=0.0)
-        plans += (ResponsePlan(budget=pure_budget, flip_probability=flip, **sizes),)
+        gaussian = WALRPlan(
+            budget=budget,
+            noise_multiplier=budget.calibrate(),
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_classes=n_classes,
+            rounding_slack=rounding_slack,
+        )
+        plans.append(gaussian)
+    if pure or (auto and compare and budget.epsilon >= tuned.SMALLEST_RESPONSE_EPSILON):
+        response = ResponsePlan(
+            # Flipped labels have no use for a delta.
+            budget=replace(budget, delta=0.0),
+            flip_probability=calibrate_response(budget.epsilon, n_classes=n_classes),
+            n_rows=n_rows,
+            n_classes=n_classes,
+        )
+        plans.append(response)
     return plans
 
 

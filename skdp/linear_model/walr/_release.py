@@ -16,27 +16,23 @@ from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import StrOptions, validate_arrays, validate_params
 from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE
+from skdp.linear_model.walr import _tuned as tuned
 from skdp.linear_model.walr._aggregate import AGGREGATES, SAME_SUMS, LabelAggregate
 from skdp.linear_model.walr._noise import best_design
 from skdp.linear_model.walr._plan import LabelBudget, plan_walr
 from skdp.linear_model.walr._solver import BLOCK, PublicRows
 
-# Of the parameters of a release, which are its options.
-_COMMON = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
-CONSTRAINTS = {name: COMMON_CONSTRAINTS[name] for name in _COMMON} | {
+_COMMON_OPTIONS = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
+CONSTRAINTS = {name: COMMON_CONSTRAINTS[name] for name in _COMMON_OPTIONS} | {
     "classes": ["array-like", None],
     "mechanism": [StrOptions({"auto", "analytic", "classic", "randomized_response"})],
     "noise_shape": [StrOptions({"auto", "adapted", "spherical"})],
     "data_norm": [POSITIVE, None],
 }
 Options = namedtuple("Options", CONSTRAINTS)
-# Columns up to which noise is adapted by default, and mechanisms are compared: that takes some
-# cubes of their number.
-_ADAPTED_COLUMNS = 500
-_MOST_COLUMNS = 20_000
 _TOO_MANY_COLUMNS = (
-    f"WALR takes {_MOST_COLUMNS} columns at most: use fewer (user guide, sparse rows and many "
-    "columns)."
+    f"WALR takes {tuned.LARGEST_N_COLUMNS} columns at most: use fewer (user guide, sparse rows and "
+    "many columns)."
 )
 
 
@@ -112,10 +108,20 @@ def label_aggregate(
     >>> label_aggregate(X, y, epsilon=2.0, classes=[0, 1, 2])
     LabelAggregate(150 rows, 3 classes, randomized_response, (2, 0)-DP for the label of one row)
     """
-    given = locals()
-    checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
-    X, y, names = validate_arrays("label_aggregate", X, y, **checks)
-    options = Options(**{name: given[name] for name in CONSTRAINTS})
+    X, y, names = validate_arrays(
+        "label_aggregate", X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
+    )
+    options = Options(
+        fit_intercept=fit_intercept,
+        epsilon=epsilon,
+        delta=delta,
+        ledger=ledger,
+        random_state=random_state,
+        classes=classes,
+        mechanism=mechanism,
+        noise_shape=noise_shape,
+        data_norm=data_norm,
+    )
     account = resolve_account(ledger, "label_aggregate", options._asdict())
     return release_labels(X, y, names, options, account, public_weight)[1]
 
@@ -135,19 +141,30 @@ def release_labels(X, y, feature_names, options, account, public_weight):
     norms, norm_read = row_norms(X), options.data_norm is None
     data_norm = _largest(norms) if norm_read else check_positive(options.data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
-    bias = data_norm / X.shape[1] ** 0.25 if options.fit_intercept else 0.0
+    bias = data_norm / X.shape[1] ** tuned.INTERCEPT_POWER if options.fit_intercept else 0.0
     promised = options.epsilon, resolve_delta(options.delta, len(y))
     budget = LabelBudget(*promised, mechanism=options.mechanism, account=account)
-    clip = {"data_norm": data_norm, "clip": budget.is_private, "norm": norms}
-    rows = clip_rows(X, fit_intercept=options.fit_intercept, bias=bias, **clip)
+    rows = clip_rows(
+        X,
+        data_norm=data_norm,
+        clip=budget.is_private,
+        norm=norms,
+        fit_intercept=options.fit_intercept,
+        bias=bias,
+    )
 
     # 3. plan from public numbers
-    if rows.n_columns > _MOST_COLUMNS:
+    if rows.n_columns > tuned.LARGEST_N_COLUMNS:
         raise ValueError(_TOO_MANY_COLUMNS)
-    few, shape = rows.n_columns <= _ADAPTED_COLUMNS, options.noise_shape
-    sizes = {"n_rows": len(y), "n_columns": rows.n_columns, "n_classes": classes.size}
-    slack = summation_slack(*X.shape, targets.shape[1], BLOCK)
-    plans = plan_walr(budget, compare=few, rounding_slack=slack, **sizes)
+    few, shape = rows.n_columns <= tuned.LARGEST_ADAPTED_COLUMNS, options.noise_shape
+    plans = plan_walr(
+        budget,
+        compare=few,
+        n_rows=len(y),
+        n_columns=rows.n_columns,
+        n_classes=classes.size,
+        rounding_slack=summation_slack(*X.shape, targets.shape[1], BLOCK),
+    )
     public = PublicRows(rows, weights)
     multiplied = public.multiplied()
     adapted = shape == "adapted" or (shape == "auto" and few)
@@ -190,8 +207,9 @@ def prepared_rows(X, aggregate, feature_names, public_weight=None):
     if feature_names is not None and aggregate.feature_names not in (None, tuple(feature_names)):
         raise ValueError("X has other feature names than those that the aggregate was made of.")
     is_private, bias = math.isfinite(aggregate.epsilon), aggregate.bias
-    clip = {"data_norm": aggregate.data_norm, "clip": is_private}
-    rows = clip_rows(X, fit_intercept=bias > 0.0, bias=bias, **clip)
+    rows = clip_rows(
+        X, data_norm=aggregate.data_norm, clip=is_private, fit_intercept=bias > 0.0, bias=bias
+    )
     public = PublicRows(rows, _weights(public_weight, X.shape[0]))
     reach = SAME_SUMS * public.n_rows * max(aggregate.data_norm, bias)
     with single_threaded_blas, np.errstate(all="ignore"):

@@ -12,11 +12,7 @@ from skdp._release.sampling import PartitionSampler
 from skdp._rows.batches import TailAverage
 from skdp._rows.bounds import BoundedRows, row_norms
 from skdp._rows.threads import single_threaded_blas
-
-# Weights are expected to fall with the square root of the curvature of their direction.
-PRIOR_POWER = 0.5
-_LOG_SIGNALS = np.linspace(-15.0, 15.0, 121)
-_N_ALPHAS = 241
+from skdp.linear_model.walr import _tuned as tuned
 
 
 def expected_losses(public, means, noise_cov, w, alphas=None):
@@ -46,9 +42,9 @@ def expected_losses(public, means, noise_cov, w, alphas=None):
         return alphas, np.zeros(alphas.shape)
     typical = h.mean()
     if alphas is None:
-        alphas = np.geomspace(min(1e-8 * typical, 1e-2 * h.min()), 1e3 * h.max(), _N_ALPHAS)
-    sizes = (h / typical) ** -PRIOR_POWER / typical
-    squares = sizes * np.exp(_LOG_SIGNALS)[:, np.newaxis]
+        alphas = np.geomspace(min(1e-8 * typical, 1e-2 * h.min()), 1e3 * h.max(), tuned.N_ALPHAS)
+    sizes = (h / typical) ** -tuned.WEIGHT_POWER / typical
+    squares = sizes * np.exp(tuned.LOG_WEIGHT_SIZES)[:, np.newaxis]
     spread = squares * h**2 + v
     likely = (np.log(spread) + r**2 / spread).sum(axis=1).argmin()
     return alphas, excess_losses(h, v, squares[likely], alphas)
@@ -98,13 +94,6 @@ def directions(curvature, gap, noise_cov, weights, bias):
 
 
 BLOCK = 2048
-# Columns up to which the curvature is used to make the problem round.
-_LARGEST_DENSE = 1500
-_GRADIENT_TOLERANCE = 1e-8
-# Variance of a class share, of which nothing else is known.
-_PRIOR_VARIANCE = 1.0 / 16.0
-# Factor by which a second look may change the automatic regularisation.
-_CORRECTION = 4.0
 
 
 class PublicRows:
@@ -235,7 +224,8 @@ def consistent_means(aggregate):
     shares, last = means[:, -1] / bias, noise_cov[:, -1]
     variance = last[-1] / bias**2
     prior = 1.0 / max(2, n_outputs)
-    drawn = prior + (shares - prior) * _PRIOR_VARIANCE / (_PRIOR_VARIANCE + variance)
+    prior_variance = tuned.CLASS_SHARE_VARIANCE
+    drawn = prior + (shares - prior) * prior_variance / (prior_variance + variance)
     least = 0.5 / n_rows
     drawn = np.clip(drawn, least, 1.0 - least)
     if n_outputs > 1:
@@ -279,12 +269,18 @@ def solve_lbfgs(public, means, *, alpha, max_iter, start):
         value += 0.5 * (penalty * w * w).sum() - (w * means).sum()
         return value, ((gradient + penalty * w - means) @ root).ravel()
 
-    options = {"maxiter": max_iter, "maxfun": 2 * max_iter + 20, "maxcor": 20}
-    options |= {"gtol": _GRADIENT_TOLERANCE, "ftol": 0.0}
+    options = {
+        "maxiter": max_iter,
+        "maxfun": 2 * max_iter + 20,
+        "maxcor": 20,
+        "gtol": tuned.GRADIENT_TOLERANCE,
+        "ftol": 0.0,
+    }
     zeros = np.zeros(start.size)
     with single_threaded_blas:
-        found = minimize(objective, zeros, jac=True, method="L-BFGS-B", options=options)
-    return start + found.x.reshape(start.shape) @ root, max(1, int(found.nit)), found.status != 1
+        result = minimize(objective, zeros, jac=True, method="L-BFGS-B", options=options)
+    w = start + result.x.reshape(start.shape) @ root
+    return w, max(1, int(result.nit)), result.status != 1
 
 
 def _inverse_root(public, means, penalty):
@@ -293,7 +289,7 @@ def _inverse_root(public, means, penalty):
     if public.bias:
         shares = means[:, -1] / public.bias
         spread = float((shares * (1.0 - shares)).mean())
-    if public.n_columns > _LARGEST_DENSE:
+    if public.n_columns > tuned.LARGEST_DENSE_COLUMNS:
         return np.diag(1.0 / np.sqrt(spread * public.mean_squares + penalty + 1e-300))
     values, vectors = eigh(spread * public.second_moment + np.diag(penalty))
     floor = max(values[-1] * 1e-14, 1e-300)
@@ -329,7 +325,8 @@ def automatic_alpha(public, means, noise_cov, start):
     first = best_alpha(public, means, noise_cov, start)
     w, _, _ = solve_lbfgs(public, means, alpha=first, max_iter=1000, start=start)
     second = best_alpha(public, means, noise_cov, w)
-    return min(max(second, first / _CORRECTION), first * _CORRECTION), w
+    factor = tuned.LARGEST_ALPHA_CORRECTION
+    return min(max(second, first / factor), first * factor), w
 
 
 def stable_step(public, n_outputs):
