@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
+from skdp._rows import batches as _batches
 from skdp._rows import row_sums as _row_sums
 from skdp._rows.bounds import null_records
 from skdp.audit import audit
@@ -31,7 +32,6 @@ from skdp.linear_model import (
     DPSGDRegressor,
     DPTweedieRegressor,
     WALRClassifier,
-    _batches,
     label_aggregate,
     walr_path,
 )
