@@ -27,6 +27,7 @@ from skdp.linear_model._base import (
 from skdp.linear_model._plan import LARGEST_NORM
 from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
 from skdp.linear_model.ball._solver import outside
+from skdp.linear_model.dpsgd import _tuned as tuned
 from skdp.linear_model.dpsgd._plan import PLANS, DPSGDProblem, StepSizes, plan_dpsgd_stream
 from skdp.linear_model.dpsgd._solver import solve_dpsgd
 
@@ -214,8 +215,9 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
         also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
         report = plan.report(reproducible=seeded, also_public=also_public)
-        # The t-th of T counts about 4 t**3 / T**4 (Shamir and Zhang 2013, with eta = 3).
-        share = 4.0 / (n_calls + 3.0)
+        # With the power p, the t-th of T iterates counts about (p + 1) t**p / T**(p + 1) in it.
+        power = tuned.STREAM_AVERAGE_POWER
+        share = (power + 1.0) / (n_calls + power)
         mean = (1.0 - share) * before.mean + share * coefs
         after = _Stream(settings, coefs, mean, n_calls, report, also_public, name)
         self._set_report(plan, n_calls, report, after)

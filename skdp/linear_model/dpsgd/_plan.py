@@ -14,28 +14,10 @@ from skdp._release.plan import CALL_KEY, resolve_batch_size
 from skdp._release.sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.accountant import LaplaceEvent
 from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled, within_range
+from skdp.linear_model.dpsgd import _tuned as tuned
 
-# Disjoint batches are at most this share of the rows, so that there are some steps to take.
-_FEWEST_PARTS = 40
 # Relative error that sums of shares may have.
 _ROUNDING = 1e-9
-# Distance of the optimum that the subgradient method without noise assumes, as a share of the
-# reach.
-_OPTIMUM = 0.8
-# Noise multiplier of a step above which smaller batches hardly add noise.
-_LOUD = 1.25
-# Larger batches leave at least this many steps.
-_FEWEST_STEPS = 300
-# The reach is the length of so many entries; where there are more, that of as many of them.
-_MANY_COLUMNS = 64
-# Momentum remembers no more than this share of the steps.
-_MEMORY = 1.0 / 15.0
-# Share of the reach that a step moves a prediction by at most, without smoothness.
-_STRIDE = 0.2
-# Noise of a prediction, over 1 / noise of the mean gradient, up to which it is worth its signal.
-_WORTH = 0.1
-# Bound to which slopes of smooth losses are clipped in streams, whose length is unknown.
-_STREAM_SLOPE = 0.3
 
 _SEVERAL_PASSES = (
     "each pass is private on its own and the epsilons of the {} passes add up (basic composition)"
@@ -158,25 +140,28 @@ class StepSizes:
         loss, typical, row_norm = problem.loss, problem.scale.typical, problem.row_norm
         total = math.sqrt(_sum_of_powers(n_steps, 2.0 * self.power))
         smooth = math.isfinite(loss.smoothness)
-        most = 1.0 - 1.0 / max(1.0, _MEMORY * n_steps) if with_momentum else 0.0
+        largest_momentum = 0.0
+        if with_momentum:
+            largest_momentum = 1.0 - 1.0 / max(1.0, tuned.LARGEST_MEMORY * n_steps)
         if noise == 0.0 and smooth:
-            found = 1.0 / (typical * loss.smoothness * row_norm**2)
-            return _with_momentum(found, found * min(typical / problem.scale.largest, 1.0), most)
+            wanted = 1.0 / (typical * loss.smoothness * row_norm**2)
+            longest = wanted * min(typical / problem.scale.largest, 1.0)
+            return _with_momentum(wanted, longest, largest_momentum)
         if noise == 0.0:
-            # What bounds the error of the subgradient method.
+            # This step has the least bound on the error of the subgradient method.
             slope = typical * problem.lipschitz
-            found = _OPTIMUM * loss.noise_reach / (slope * row_norm**2 * total)
-            return Step(within_range(found))
-        entry = loss.noise_reach / math.sqrt(min(problem.n_columns, _MANY_COLUMNS))
-        entry = min(entry, _WORTH * math.sqrt(n_steps) / noise)
+            distance = tuned.DISTANCE_OF_OPTIMUM * loss.noise_reach
+            return Step(within_range(distance / (slope * row_norm**2 * total)))
+        entry = loss.noise_reach / math.sqrt(min(problem.n_columns, tuned.LARGEST_COUNTED_COLUMNS))
+        entry = min(entry, tuned.LARGEST_NOISE_OF_PREDICTION * math.sqrt(n_steps) / noise)
         wanted = entry / (row_norm * clip * noise * total)
         if not smooth:
             # No step moves a prediction by more than a share of the reach.
-            longest = _STRIDE * loss.noise_reach / (row_norm * clip)
+            longest = tuned.LARGEST_STRIDE * loss.noise_reach / (row_norm * clip)
             return Step(within_range(min(wanted, longest)))
         # From this step on gradient descent can diverge; what is heavier than typical is cut.
         longest = 2.0 / (typical * loss.smoothness * row_norm**2)
-        return _with_momentum(wanted, longest, most)
+        return _with_momentum(wanted, longest, largest_momentum)
 
 
 def plan_dpsgd(
@@ -188,29 +173,49 @@ def plan_dpsgd(
     ``batch_size / n_rows``; `max_iter` "auto" is 10. Beside the releases of `ranges`
     and a `ball` they have more noise; batches and noise don't depend on how long rows are.
     """
-    max_iter = 10 if max_iter == "auto" else check_count(max_iter, "max_iter")
+    max_iter = tuned.GAUSSIAN_PASSES if max_iter == "auto" else check_count(max_iter, "max_iter")
     if batch_size == "auto":
         batch_size = auto_poisson_size(problem, max_iter, budget.calibrate())
     batch_size = resolve_batch_size(batch_size, problem.n_rows)
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
-    design = {"sampling_rate": sampler.rate, "n_steps": n_steps}
-    noise_multiplier = budget.calibrate(beside=beside(ranges, ball), **design)
+    noise_multiplier = budget.calibrate(
+        beside=beside(ranges, ball), sampling_rate=sampler.rate, n_steps=n_steps
+    )
     noise = _unit_noise("gaussian", problem, noise_multiplier) / batch_size
     slope = auto_slope(problem, noise / math.sqrt(n_steps))
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
     release = _release("gaussian", problem, clip, noise_multiplier, sampler.design)
     first = steps.first(problem, clip, noise, n_steps)
-    sizes = {"batch_size": batch_size, "n_passes": max_iter, "power": steps.power}
 
     def again(ratio, stretch):
-        settings = {"max_iter": max_iter, "batch_size": batch_size, "ranges": ranges, "ball": ball}
-        settings["clipping_norm"] = scaled(clipping_norm, ratio)
-        in_units = replace(steps, eta0=scaled(steps.eta0, ratio**-2.0))
-        return plan_dpsgd(problem.stretched(ratio, stretch), budget, in_units, **settings)
+        return plan_dpsgd(
+            problem.stretched(ratio, stretch),
+            budget,
+            replace(steps, eta0=scaled(steps.eta0, ratio**-2.0)),
+            max_iter=max_iter,
+            batch_size=batch_size,
+            clipping_norm=scaled(clipping_norm, ratio),
+            ranges=ranges,
+            ball=ball,
+        )
 
-    fields = {"sampler": sampler, "ranges": ranges, "ball": ball, "again": again, **sizes}
-    return _plan(problem, budget, release, first, **fields)
+    return DPSGDPlan(
+        budget=budget,
+        n_rows=problem.n_rows,
+        step=release,
+        batch_size=batch_size,
+        n_passes=max_iter,
+        clipping_norm=release.bound,
+        eta0=first.eta0,
+        momentum=first.momentum,
+        power=steps.power,
+        radius=_radius(problem, release),
+        sampler=sampler,
+        ranges=ranges,
+        ball=ball,
+        again=again,
+    )
 
 
 def plan_dpsgd_laplace(
@@ -223,7 +228,7 @@ def plan_dpsgd_laplace(
     public epsilons, one a record, the noise of a batch is that of its most demanding member, and
     the batches are made of records with about the same epsilon.
     """
-    max_iter = 1 if max_iter == "auto" else check_count(max_iter, "max_iter")
+    max_iter = tuned.LAPLACE_PASSES if max_iter == "auto" else check_count(max_iter, "max_iter")
     notes = (_SEVERAL_PASSES.format(max_iter),) if max_iter > 1 else ()
     epsilon, multipliers = budget.epsilon, None
     if sample_epsilon is not None:
@@ -253,15 +258,20 @@ def plan_dpsgd_laplace(
     slope = auto_slope(problem, noise / math.sqrt(sampler.n_steps))
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
     design = {"n_steps": max_iter, "n_parts": sampler.n_parts, "largest_multiplier": largest}
-    return _plan(
-        problem,
-        budget,
-        _release("laplace", problem, clip, noise_multiplier, design),
-        steps.first(problem, clip, noise, sampler.n_steps),
-        sampler=sampler,
+    release = _release("laplace", problem, clip, noise_multiplier, design)
+    first = steps.first(problem, clip, noise, sampler.n_steps)
+    return DPSGDPlan(
+        budget=budget,
+        n_rows=problem.n_rows,
+        step=release,
         batch_size=batch_size,
         n_passes=max_iter,
+        clipping_norm=release.bound,
+        eta0=first.eta0,
+        momentum=first.momentum,
         power=steps.power,
+        radius=_radius(problem, release),
+        sampler=sampler,
         noise_multipliers=multipliers,
         full_step_noise=full_step,
         notes=notes,
@@ -276,28 +286,35 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
     different, so that their guarantees don't add up.
     """
     noise_multiplier, n_rows = budget.calibrate_pure(), problem.n_rows
-    slope = _STREAM_SLOPE if math.isfinite(problem.loss.smoothness) else 1.0
+    slope = tuned.STREAM_SLOPE if math.isfinite(problem.loss.smoothness) else 1.0
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
     noise = _unit_noise("laplace", problem, noise_multiplier) / n_rows
     first = steps.first(problem, clip, noise, n_calls, with_momentum=False)
-    epsilon, least, most = float(budget.epsilon), noise_multiplier, noise_multiplier
+    epsilon, smallest, largest = float(budget.epsilon), noise_multiplier, noise_multiplier
     if before is not None:
         epsilon = max(epsilon, before.epsilon)
         (event,) = before.events
-        least = min(least, event.noise_multiplier)
-        most = max(most, event.largest_multiplier or event.noise_multiplier)
+        smallest = min(smallest, event.noise_multiplier)
+        largest = max(largest, event.largest_multiplier or event.noise_multiplier)
     release = _release("laplace", problem, clip, noise_multiplier, {"n_parts": n_calls})
-    largest = most if most > least else None
-    return _plan(
-        problem,
-        replace(budget, epsilon=epsilon, delta=0.0),
-        release,
-        first._replace(eta0=first.eta0 * float(n_calls) ** -steps.power),
-        sampler=PartitionSampler(n_rows, n_rows, 1),
+    event = replace(
+        release.event,
+        noise_multiplier=smallest,
+        largest_multiplier=largest if largest > smallest else None,
+    )
+    return DPSGDPlan(
+        budget=replace(budget, epsilon=epsilon, delta=0.0),
+        n_rows=n_rows,
+        step=release,
         batch_size=n_rows,
         n_passes=1,
+        clipping_norm=release.bound,
+        eta0=first.eta0 * float(n_calls) ** -steps.power,
+        momentum=first.momentum,
         power=0.0,
-        event=replace(release.event, noise_multiplier=least, largest_multiplier=largest),
+        radius=_radius(problem, release),
+        sampler=PartitionSampler(n_rows, n_rows, 1),
+        event=event,
         notes=(_STREAM.format(epsilon),),
         same_clip=before is None or before.clipping == clip,
         stream_key=(CALL_KEY, n_calls),
@@ -307,10 +324,9 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
 PLANS = {"gaussian": plan_dpsgd, "laplace": plan_dpsgd_laplace}
 
 
-def _plan(problem, budget, release, first, **fields):
-    radius = problem.radius if release.noise_multiplier > 0.0 else math.inf
-    fields |= {"clipping_norm": release.bound, "radius": radius, **first._asdict()}
-    return DPSGDPlan(budget=budget, n_rows=problem.n_rows, step=release, **fields)
+def _radius(problem, release):
+    """Return the length that a model is cut to: without noise none is."""
+    return problem.radius if release.noise_multiplier > 0.0 else math.inf
 
 
 def _release(kind, problem, clip, noise_multiplier, design):
@@ -344,15 +360,15 @@ def auto_poisson_size(problem, n_passes, noise_of_fit):
 
     `noise_of_fit` is the noise multiplier of one release of all rows that spends the whole budget.
     The noise of all steps together hardly depends on the size while the multiplier of a step,
-    ``noise_of_fit * sqrt(n_passes * size / n_rows)`` then, is `_LOUD` or more. Without smoothness
-    steps can't be longer instead of more, and batches stay small.
+    ``noise_of_fit * sqrt(n_passes * size / n_rows)`` then, is LOUD_NOISE_MULTIPLIER or more.
+    Without smoothness steps can't be longer instead of more, and batches stay small.
     """
     n_rows = problem.n_rows
-    size = math.sqrt(n_rows) / 4.0
+    size = math.sqrt(n_rows) / tuned.POISSON_BATCH_DIVISOR
     if noise_of_fit > 0.0 and math.isfinite(problem.loss.smoothness):
-        loud = (_LOUD / noise_of_fit) ** 2 * n_rows / n_passes
-        size = max(2.0 * size, min(loud, n_rows * n_passes / _FEWEST_STEPS))
-    return min(n_rows, max(8, round(size)))
+        loud = (tuned.LOUD_NOISE_MULTIPLIER / noise_of_fit) ** 2 * n_rows / n_passes
+        size = max(2.0 * size, min(loud, n_rows * n_passes / tuned.FEWEST_STEPS))
+    return min(n_rows, max(tuned.SMALLEST_BATCH, round(size)))
 
 
 def auto_slope(problem, noise):
@@ -365,9 +381,12 @@ def auto_slope(problem, noise):
     return 1.0 / (1.0 + math.sqrt(decay * math.sqrt(problem.n_columns) * noise))
 
 
-def _with_momentum(wanted, longest, most):
-    """Return a step as long as wanted, with so much momentum that one of the longest is stable."""
-    momentum = min(max(1.0 - longest / wanted, 0.0), most)
+def _with_momentum(wanted, longest, largest_momentum):
+    """Return a step of the wanted length, or a shorter one where no momentum makes that stable.
+
+    Steps up to `longest` are stable without momentum.
+    """
+    momentum = min(max(1.0 - longest / wanted, 0.0), largest_momentum)
     return Step(within_range(min(wanted, longest / (1.0 - momentum))), momentum)
 
 
@@ -385,8 +404,9 @@ def auto_disjoint_size(n_rows, n_entries, noise_multiplier):
     grow with the square root of the number of rows times the noise. Numbers or arrays.
     """
     noise = noise_multiplier * math.sqrt(n_entries + 1.0)
-    size = np.rint(np.sqrt(n_rows * noise) / 3.0)
-    return np.maximum(8, np.minimum(size, n_rows // _FEWEST_PARTS))
+    size = np.rint(np.sqrt(n_rows * noise) / tuned.DISJOINT_BATCH_DIVISOR)
+    size = np.minimum(size, n_rows // tuned.FEWEST_DISJOINT_BATCHES)
+    return np.maximum(tuned.SMALLEST_BATCH, size)
 
 
 def sort_by_budget(multipliers, n_entries, n_passes, batch_size):
