@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from skdp._checks import check_count, check_fields, check_flag, check_within, check_word
-from skdp._docs import shared_docs
 
 check_probability = partial(check_within, low=0.0, high=1.0, ends="(]")
 check_not_negative = partial(check_within, low=0.0, high=math.inf)
@@ -48,7 +47,6 @@ class Event:
         return f"{self.n_steps} x {disjoint}{release}"
 
 
-@shared_docs
 @dataclass(frozen=True)
 class GaussianEvent(Event):
     """Gaussian noise added to sums over Poisson batches, several times.
@@ -137,7 +135,10 @@ class GaussianEvent(Event):
         dominating pairs compose adaptively (Zhu, Dong and Wang 2022, theorem 10). The result is
         exact at ``q = 1``.
 
-        {Parameters: group_size}
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
 
         Returns
         -------
@@ -152,7 +153,6 @@ class GaussianEvent(Event):
         )
 
 
-@shared_docs
 @dataclass(frozen=True)
 class LaplaceEvent(Event):
     """Laplace noise added to sums over disjoint batches, several times.
@@ -176,7 +176,10 @@ class LaplaceEvent(Event):
     counts : bool, default=False
         Whether integer counts are released, with the L1 norm for noise and contributions.
 
-    {Raises: ValueError:event}
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
 
     References
     ----------
@@ -245,7 +248,10 @@ class LaplaceEvent(Event):
 
         The group's sum moves by up to `group_size` times the bound of one.
 
-        {Parameters: group_size}
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
 
         Returns
         -------
@@ -257,7 +263,6 @@ class LaplaceEvent(Event):
         )
 
 
-@shared_docs
 @dataclass(frozen=True)
 class ErasureEvent(Event):
     """A release that reveals everything with a small probability, and otherwise nothing.
@@ -271,7 +276,10 @@ class ErasureEvent(Event):
     n_steps : int, default=1
         Number of independent repetitions.
 
-    {Raises: ValueError:event}
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
 
     References
     ----------
@@ -319,7 +327,10 @@ class ErasureEvent(Event):
         differ in a group, beside other releases. Only the triangle inequality of
         :meth:`PrivacyReport.epsilon_at` is known.
 
-        {Parameters: group_size}
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
 
         Returns
         -------
@@ -329,7 +340,6 @@ class ErasureEvent(Event):
         return self if group_size == 1 else ErasureEvent(1.0)
 
 
-@shared_docs
 @dataclass(frozen=True)
 class RandomizedResponseEvent(Event):
     """Labels that are published after random replacement by another class.
@@ -439,7 +449,10 @@ class RandomizedResponseEvent(Event):
 
         Their labels are replaced independently, so their epsilons add up.
 
-        {Parameters: group_size}
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
 
         Returns
         -------

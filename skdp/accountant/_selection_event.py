@@ -8,7 +8,6 @@ from functools import partial
 from scipy.optimize import brentq
 
 from skdp._checks import check_count, check_fields, check_within
-from skdp._docs import shared_docs
 from skdp.accountant._events import (
     EVENTS,
     ErasureEvent,
@@ -29,7 +28,6 @@ _DIGITS, _WORDS = 80, 4
 _ROUNDING = 1e-13
 
 
-@shared_docs
 @dataclass(frozen=True)
 class TruncatedNegativeBinomial:
     """Law of the number of trials in private selection.
@@ -46,7 +44,10 @@ class TruncatedNegativeBinomial:
     stopping_rate : float
         In [1e-12, 1]. 1 means a single trial.
 
-    {Raises: ValueError:event}
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
 
     References
     ----------
@@ -172,7 +173,6 @@ def any_of_inverse(law, probability):
     return min(math.expm1(grown) / law.odds * (1 - _ROUNDING), 1.0)
 
 
-@shared_docs
 @dataclass(frozen=True)
 class NoisyMaxEvent(Event):
     """The name of the largest of several sums over records, each with noise; no sum is published.
@@ -187,7 +187,10 @@ class NoisyMaxEvent(Event):
     n_steps : int, default=1
         Number of choices.
 
-    {Raises: ValueError:event}
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
 
     References
     ----------
@@ -240,7 +243,10 @@ class NoisyMaxEvent(Event):
     def scaled_to_group(self, group_size):
         """Event of one record that dominates this event seen by a group of records.
 
-        {Parameters: group_size}
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
 
         Returns
         -------
@@ -253,7 +259,6 @@ class NoisyMaxEvent(Event):
 INSIDE = (GaussianEvent, LaplaceEvent, NoisyMaxEvent, ErasureEvent)
 
 
-@shared_docs
 @dataclass(frozen=True)
 class SelectionEvent(Event):
     """The best of a secret number of trials, chosen by a score that is part of each.
@@ -278,9 +283,15 @@ class SelectionEvent(Event):
     ------
     TypeError
         If `alternatives` holds anything else.
-    {ValueError:event}
+    ValueError
+        If a parameter is out of range.
 
-    {References: papers:selection}
+    References
+    ----------
+    .. [1] Liu and Talwar (2019). Private selection from private candidates.
+       STOC.
+    .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
+    .. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
 
     Examples
     --------
@@ -390,7 +401,10 @@ class SelectionEvent(Event):
 
         Members of a group may be in different parts of a trial, so the costs of all parts add up.
 
-        {Parameters: group_size}
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
 
         Returns
         -------

@@ -9,7 +9,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skdp._checks import check_finite, check_n_jobs
-from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
 from skdp._families.targets import unit_of
 from skdp._rows.frames import read_frame, warn_of_unread
@@ -50,7 +49,6 @@ CONSTRAINTS = {
 }
 
 
-@shared_docs
 class BaseAdditive(CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
@@ -108,11 +106,33 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
             Raw rows: numbers, words, booleans, categories, missing entries.
-        {y:either, groups:whitened, public_weight}
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of a regression, one or more of each row; or labels of any type that can be
+            sorted.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. The number of groups is public; the number of rows of each
+            group is not. The number of groups sets `delta`, and divides the sum over all rows in
+            the objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. A Series must have the
+            index of X, as ids are matched with rows by their place. With None each row is a record.
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, or an id of a group is missing; no message
             quotes an entry.
@@ -255,14 +275,22 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         regressor before it is clipped to ``target_bounds_``. For counts and amounts it is the
         logarithm of the prediction.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         contributions : ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_outputs)
             In the order of ``terms_``.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         matrix, coefs = self._matrix(X), np.atleast_2d(self._model.coef_)
         parts = [matrix[:, part] @ coefs[:, part].T for part in self._basis.slices]
@@ -278,7 +306,10 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
             Columns term, kind, label, value, std, share, is_noise; with several outputs, one value
             column for each.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         ImportError
             If pandas isn't installed.
         """
@@ -293,7 +324,10 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         text : str
             The table, with a line for each value.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         """
         check_is_fitted(self)
         return as_markdown(self.terms_, self.intercept_, self._outputs())
@@ -315,7 +349,6 @@ def _means(shapes, basis, coefs):
     return np.array([shape.mean @ coefs[:, part].T for shape, part in parts])
 
 
-@shared_docs
 class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     r"""Additive logistic regression of a raw table.
 
@@ -339,15 +372,100 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPLogisticRegression`.
-    {interactions, monotonic_cst, knots:table, categories:table, kinds:table, classes, class_weight}
-    {epsilon, delta, adjacency, features_budget, feature_bounds:table, n_jobs:whitened, ledger}
-    {random_state}
+    interactions : list of pairs, default=None
+        Pairs of columns, by name or position, that get a surface in addition to their curves.
+        Choose them by the meaning of the columns, not by looking at the records.
+    monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
+        1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
+        and for one output. The constraint is applied after the fit, by post-processing, which costs
+        nothing.
+    knots : "auto", int or dict, default="auto"
+        Largest number of knots of a column of numbers; "auto" is 4 to 12, depending on its noise. A
+        dict by column has lists of knots, which cost nothing; columns that it doesn't name have
+        "auto".
+    categories : "auto" or dict, default="auto"
+        A dict by column has lists of the categories to distinguish, with NaN for missing entries,
+        which costs nothing. In all other columns of words, the categories are learnt privately.
+    numeric_features, categorical_features : list, default=None
+        Columns of numbers and of words, by name or position. Of all others the types say what they
+        hold, which the report names as assumed public: numbers, booleans, dates, or words, if it is
+        categories. What columns of objects or text hold, or those of lists, is learnt within the
+        budget. In a column of numbers, an entry that is not a number is missing. doc/reading.rst
+        has the rules.
+    classes : array-like, default=None
+        The class set. None reads it from y, which reveals whether a rare class occurs; declare it
+        if that is not public. Labels outside it are refused, classes without a row are kept.
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as the weight of its label, and is clipped to the same bound as all others, so the
+        label stays private. Weights that balance classes are ``1 / (n_classes * share)``, with
+        shares that are known or guessed without the data. "balanced" would read the shares from the
+        data, and is refused. None gives all classes the weight 1.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    features_budget : float or "auto", default="auto"
+        Share of the squared mu of Gaussian DP, in (0, 1), for learning kinds, knots and categories;
+        "auto" is 0.2, and up to 0.5 where records are few. It is 0.2 again where they are so few
+        that even half would hardly find a column. The rest goes to the model. Nothing is spent on
+        them where both are given for all columns.
+    feature_bounds : pair (low, high) or dict, default=None
+        Public range of the columns of numbers, or, if its ends are dates, of those of dates; or a
+        dict of ranges by column. Numbers beyond it are clipped to it in `fit`. It saves the release
+        that learns the range of the numbers.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
-    {Attributes: classes_}
-    {terms_}
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    terms_ : tuple of objects
+        One for each column, in their order, and then one for each pair of `interactions`. Each has
+        ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
+        ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
+        that privacy added to them, ``weights``, the share of the records at each (NaN where none
+        was released, as of knots and categories that were given without counts), and ``is_noise``:
+        whether noise alone makes values as large. `std` is not a sampling error. It is a
+        prediction, mostly right to within a factor of 2 where there are records. For a classifier
+        with given knots it is up to five times too small. Where there are almost no records, the
+        noise is larger. Words that the released counts don't show, such as new ones, have the value
+        0.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The mean decision value under the released counts.
-    {feature_importances_, term_importances_, privacy_report_, n_features_in_, feature_names_in_}
+    feature_importances_ : ndarray of shape (n_features,)
+        For each column the `term_importances_` of its own term, and half of those of each pair that
+        it is in.
+    term_importances_ : ndarray of shape (n_terms,)
+        Mean absolute value of each of ``terms_`` under the released counts, in units of its values.
+        Where shares of the records aren't known, it is the plain mean over the term's knots or
+        words.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -441,14 +559,22 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     def decision_function(self, X):
         """Compute the signed decision value of each class.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Sums of terms and the intercept; `explain` returns the terms one by one.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         matrix = self._matrix(X)
         return self._model.decision_function(matrix)
@@ -456,14 +582,22 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     def predict(self, X):
         """Predict class labels.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Predicted labels.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         matrix = self._matrix(X)
         return self._model.predict(matrix)
@@ -471,14 +605,22 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     def predict_proba(self, X):
         """Estimate class probabilities.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
             One column per class, in the order of ``classes_``.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         matrix = self._matrix(X)
         return self._model.predict_proba(matrix)
@@ -486,14 +628,22 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
             One column per class, in the order of ``classes_``.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         matrix = self._matrix(X)
         return self._model.predict_log_proba(matrix)
@@ -501,17 +651,26 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
             True labels.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
 
         Returns
         -------
         score : float
             Share of correct predictions.
 
-        {Raises: NotFittedError, ValueError:X_y}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         return quietly(super().score, X, y, sample_weight)
 

@@ -2,7 +2,6 @@
 
 from sklearn.base import RegressorMixin
 
-from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._sklearn import StrOptions, quietly
 from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
@@ -11,7 +10,6 @@ from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
 _OF_LOSS = {"squared_error": DPRidge, "poisson": DPPoissonRegressor, "gamma": DPGammaRegressor}
 
 
-@shared_docs
 class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     r"""Additive ridge regression of a raw table.
 
@@ -36,24 +34,101 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
-    {interactions, monotonic_cst, knots:table, categories:table, kinds:table}
+    interactions : list of pairs, default=None
+        Pairs of columns, by name or position, that get a surface in addition to their curves.
+        Choose them by the meaning of the columns, not by looking at the records.
+    monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
+        1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
+        and for one output. The constraint is applied after the fit, by post-processing, which costs
+        nothing.
+    knots : "auto", int or dict, default="auto"
+        Largest number of knots of a column of numbers; "auto" is 4 to 12, depending on its noise. A
+        dict by column has lists of knots, which cost nothing; columns that it doesn't name have
+        "auto".
+    categories : "auto" or dict, default="auto"
+        A dict by column has lists of the categories to distinguish, with NaN for missing entries,
+        which costs nothing. In all other columns of words, the categories are learnt privately.
+    numeric_features, categorical_features : list, default=None
+        Columns of numbers and of words, by name or position. Of all others the types say what they
+        hold, which the report names as assumed public: numbers, booleans, dates, or words, if it is
+        categories. What columns of objects or text hold, or those of lists, is learnt within the
+        budget. In a column of numbers, an entry that is not a number is missing. doc/reading.rst
+        has the rules.
     loss : {"squared_error", "poisson", "gamma"}, default="squared_error"
         Squared error, or the deviance of counts and of amounts that may be 0, or of amounts above
         0. With a deviance, the terms multiply predictions: terms, intercept and `explain` are on
         the scale of logarithms.
-    {epsilon, delta, adjacency, features_budget, feature_bounds:table}
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    features_budget : float or "auto", default="auto"
+        Share of the squared mu of Gaussian DP, in (0, 1), for learning kinds, knots and categories;
+        "auto" is 0.2, and up to 0.5 where records are few. It is 0.2 again where they are so few
+        that even half would hardly find a column. The rest goes to the model. Nothing is spent on
+        them where both are given for all columns.
+    feature_bounds : pair (low, high) or dict, default=None
+        Public range of the columns of numbers, or, if its ends are dates, of those of dates; or a
+        dict of ranges by column. Numbers beyond it are clipped to it in `fit`. It saves the release
+        that learns the range of the numbers.
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are clipped to it. None learns a range of most targets,
         wherever they lie, from a share of the model's part of the budget; for counts and amounts it
         learns their mean and size.
-    {n_jobs:whitened, ledger, random_state}
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
-    {target_bounds_, terms_}
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
+        entry for each of several learnt targets. Infinite where there are none, and without
+        privacy.
+    terms_ : tuple of objects
+        One for each column, in their order, and then one for each pair of `interactions`. Each has
+        ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
+        ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
+        that privacy added to them, ``weights``, the share of the records at each (NaN where none
+        was released, as of knots and categories that were given without counts), and ``is_noise``:
+        whether noise alone makes values as large. `std` is not a sampling error. It is a
+        prediction, mostly right to within a factor of 2 where there are records. For a classifier
+        with given knots it is up to five times too small. Where there are almost no records, the
+        noise is larger. Words that the released counts don't show, such as new ones, have the value
+        0.
     intercept_ : float or ndarray of shape (n_outputs,)
         The mean of the sum of all terms and the constant under the released counts.
-    {feature_importances_, term_importances_, privacy_report_, n_features_in_, feature_names_in_}
+    feature_importances_ : ndarray of shape (n_features,)
+        For each column the `term_importances_` of its own term, and half of those of each pair that
+        it is in.
+    term_importances_ : ndarray of shape (n_terms,)
+        Mean absolute value of each of ``terms_`` under the released counts, in units of its values.
+        Where shares of the records aren't known, it is the plain mean over the term's knots or
+        words.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -146,14 +221,22 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     def predict(self, X):
         """Predict targets, clipped to ``target_bounds_``.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Predicted targets, in the units of the training targets.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         matrix = self._matrix(X)
         return self._model.predict(matrix)
@@ -161,17 +244,26 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     def score(self, X, y, sample_weight=None):
         """Return R2, or D2 of the deviance that is minimised. Computed without noise: not private.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
 
         Returns
         -------
         score : float
             R2 of the predictions, or D2 with another `loss` than squared errors.
 
-        {Raises: NotFittedError, ValueError:X_y}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         if not self._is_linear():
             return self._model.score(self._matrix(X), y, sample_weight)

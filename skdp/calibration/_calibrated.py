@@ -10,7 +10,6 @@ from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_classifi
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._docs import shared_docs
 from skdp._estimator import (
     BUDGET_CONSTRAINTS,
     RecordPrivateEstimator,
@@ -80,7 +79,6 @@ _NOT_OURS = (
 )
 
 
-@shared_docs
 class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateEstimator):
     r"""Fit a private classifier, and calibrate its probabilities.
 
@@ -108,7 +106,13 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         Declare its `classes`.
     epsilon : float, default=1.0
         Total privacy loss, above 0. ``float("inf")`` adds no noise.
-    {delta:short, adjacency}
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`; "auto" is 1e-5, and ``0.1 / n``
+        for more than 10,000 records.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
     calibration_share : float, default=0.1
         Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
         differential privacy, that is spent on the counts.
@@ -142,7 +146,10 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         privacy, where all rows were.
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit, including the classifier.
-    {n_features_in_, feature_names_in_}
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -218,7 +225,10 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
             them. The guarantee is then for one group, with all its rows. What is counted of a group
             is said by `average_over`. With None each row is a record.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
@@ -364,14 +374,22 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def decision_function(self, X):
         """Compute log-odds of the second class, or of each of several classes against all others.
 
-        {Parameters: X}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             ``slope_`` times the classifier's value, plus ``offset_``.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         check_is_fitted(self)
         X = self._read(X, reset=False)
@@ -382,14 +400,22 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def predict_proba(self, X):
         """Estimate calibrated probabilities.
 
-        {Parameters: X}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
             One column per class, in the order of ``classes_``.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -400,14 +426,22 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def predict(self, X):
         """Predict class labels.
 
-        {Parameters: X}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             The more likely class of each row.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         scores = self.decision_function(X)
         places = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -416,17 +450,26 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
 
-        {Parameters: X}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
         y : array-like of shape (n_samples,)
             True labels.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
 
         Returns
         -------
         score : float
             Share of correct predictions.
 
-        {Raises: NotFittedError, ValueError:X_y}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         return quietly(super().score, X, y, sample_weight)
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from functools import partial
 
-from skdp._docs import shared_docs
 from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge, Reader
@@ -29,7 +28,6 @@ class _Reader(Reader, TableReader):
         return self.estimator._certified_rows(X)
 
 
-@shared_docs
 class DaskAdditive(DaskTwin):
     """Fits of additive models whose counts and sums over rows are made where the rows are."""
 
@@ -44,11 +42,29 @@ class DaskAdditive(DaskTwin):
         X : dask.dataframe.DataFrame or dask.array.Array of shape (n_samples, n_features)
             Raw rows, in partitions. They are read twice. Copies of them, and later of the columns
             that they become, are kept where there is room; see `DaskDPLogisticRegression`.
-        {y:dask, groups:dask}
+        y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+            Labels or targets, in partitions of as many rows as those of X.
+        groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
+            The person, household, ... of each row, as words or numbers, in the same partitions, of
+            which one has all rows of a group. Then the guarantee is for one group, with all its
+            rows, and the number of groups is public. None: each row is a record.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, errors:dask}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        RuntimeError
+            If a task fails on the workers; what it says isn't repeated.
+        TypeError
+            If X, y or groups is no Dask collection.
+        ValueError
+            If a parameter or the input is invalid, or rows of a group lie in two partitions; no
+            message quotes an entry of the data.
         """
         # 1. scikit-learn's contract
         client, table = self._opened(X, y, groups)

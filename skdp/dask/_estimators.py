@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import is_regressor
 
-from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._families.targets import encode_labels
 from skdp._sklearn import _fit_context
@@ -62,7 +61,6 @@ class Reader(RowReader):
         return self.estimator._sums(rows, targets, n_threads, **of_groups)
 
 
-@shared_docs
 class DaskWhitened(DaskTwin):
     """Fits of private whitening whose sums over rows are made where the rows are."""
 
@@ -78,11 +76,29 @@ class DaskWhitened(DaskTwin):
             Training rows, in partitions. They are read twice, and copies are kept for the length of
             the fit: in the memory of workers, or without a client in memory or a temporary file.
             Partitions for which that has no room are read at every pass, too.
-        {y:dask, groups:dask}
+        y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+            Labels or targets, in partitions of as many rows as those of X.
+        groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
+            The person, household, ... of each row, as words or numbers, in the same partitions, of
+            which one has all rows of a group. Then the guarantee is for one group, with all its
+            rows, and the number of groups is public. None: each row is a record.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, errors:dask}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        RuntimeError
+            If a task fails on the workers; what it says isn't repeated.
+        TypeError
+            If X, y or groups is no Dask collection.
+        ValueError
+            If a parameter or the input is invalid, or rows of a group lie in two partitions; no
+            message quotes an entry of the data.
         """
         # 1. scikit-learn's contract
         client, table = self._opened(X, y, groups)

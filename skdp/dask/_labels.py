@@ -7,7 +7,6 @@ import numpy as np
 from distributed import Client
 
 from skdp._checks import check_positive
-from skdp._docs import shared_docs
 from skdp._families.targets import encode_labels
 from skdp._release.plan import resolve_delta
 from skdp._rows.bounds import clip_rows, summation_slack
@@ -44,7 +43,6 @@ class _Reader(RowReader):
         return encode_labels(y, self.classes)[1]
 
 
-@shared_docs
 @validate_params(
     {
         **{name: CONSTRAINTS[name] for name in _KEPT},
@@ -92,7 +90,9 @@ def label_aggregate(
         Whether models will have intercepts.
     epsilon : float, default=1.0
         Privacy loss, above 0; ``float("inf")`` adds no noise.
-    {delta:short}
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`; "auto" is 1e-5, and ``0.1 / n``
+        for more than 10,000 records.
     mechanism : {"analytic", "classic"}, default="analytic"
         How Gaussian noise is calibrated.
     client : distributed.Client, default=None
@@ -111,12 +111,16 @@ def label_aggregate(
     aggregate : LabelAggregate
         The release, which adds up with those of other holders.
 
-    {Raises: BudgetExceededError}
+    Raises
+    ------
+    BudgetExceededError
+        If there is a ledger, and too little is left in it.
     RuntimeError
         If a task fails on the workers; what it says isn't repeated.
     TypeError
         If X or y is no Dask collection.
-    {ValueError}
+    ValueError
+        If a parameter or the input is invalid; no message quotes an entry of the data.
 
     Examples
     --------

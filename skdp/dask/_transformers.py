@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._release.plan import Budget
 from skdp._rows.bounds import clip_rows
@@ -50,7 +49,6 @@ class _Reader(RowReader):
         return self.transformer._counted(X)
 
 
-@shared_docs
 def fit(transformer, X, *, client=None, compute_chunk_sizes=False):
     """Fit a private transformer to the partitions of a collection.
 
@@ -73,12 +71,16 @@ def fit(transformer, X, *, client=None, compute_chunk_sizes=False):
     transformer : transformer
         The one that was given.
 
-    {Raises: BudgetExceededError}
+    Raises
+    ------
+    BudgetExceededError
+        If there is a ledger, and too little is left in it.
     RuntimeError
         If a task fails on the workers; what it says isn't repeated.
     TypeError
         If the transformer is another, or X is no Dask collection.
-    {ValueError}
+    ValueError
+        If a parameter or the input is invalid; no message quotes an entry of the data.
 
     Examples
     --------

@@ -8,13 +8,11 @@ from dask.base import is_dask_collection
 from distributed import Client
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._docs import shared_docs
 from skdp.dask._clients import resolve_client
 from skdp.dask._table import map_rows, read_table
 from skdp.ledger._account import ALREADY_CHARGED
 
 
-@shared_docs
 class DaskTwin:
     """What estimators on collections share; `twin_of` gives them a class in memory."""
 
@@ -60,14 +58,22 @@ class DaskTwin:
     def predict(self, X):
         """Predict for rows in memory or in partitions, as the class for rows in memory does.
 
-        {Parameters: X:dask}
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         y : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_outputs)
             Predictions; of a Dask collection a lazy array.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return self._mapped("predict", X)
 
@@ -88,35 +94,50 @@ class DaskTwin:
         return {**super().__getstate__(), "client": None}
 
 
-@shared_docs
 class DaskClassifierMixin:
     """What classifiers on collections predict, too."""
 
     def decision_function(self, X):
         """Compute decision values of rows in memory or in partitions.
 
-        {Parameters: X:dask}
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         scores : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_classes)
             As in the estimator for rows in memory; of a Dask collection a lazy array.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return self._mapped("decision_function", X)
 
     def predict_proba(self, X):
         """Estimate class probabilities of rows in memory or in partitions.
 
-        {Parameters: X:dask}
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         probabilities : ndarray or dask.array.Array of shape (n_samples, n_classes)
             One column a class, in the order of ``classes_``.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return self._mapped("predict_proba", X)
 

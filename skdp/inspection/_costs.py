@@ -9,7 +9,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from skdp._checks import check_count, check_word
-from skdp._docs import shared_docs
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, model_of, report_of
 from skdp._release.plan import OpenPart, unprotected_names
 from skdp.accountant import compose
@@ -98,7 +97,6 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     return estimator._preview(n_rows, n_columns, n_outputs)
 
 
-@shared_docs
 def preview_score(
     scoring="accuracy",
     *,
@@ -122,7 +120,10 @@ def preview_score(
         Privacy loss, above 0.
     delta : float
         That of the score, in [0, 1): by default a score has that of its ledger.
-    {adjacency}
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
     mechanism : {"auto", "laplace", "gaussian"}, default="auto"
         Noise; "auto" is Gaussian where there is a delta, as always with a ledger.
     n_classes : int, default=2

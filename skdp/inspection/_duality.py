@@ -5,7 +5,6 @@ from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds
-from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._families.losses import LOSSES
 from skdp._families.targets import as_targets, clip_targets, encode_labels
@@ -26,7 +25,6 @@ _CORNER_STEPS = 500
 _NEAR = 1e-4
 
 
-@shared_docs
 @in_order_of_rows
 def duality_gap(estimator, X, y, public_weight=None):
     r"""Bound the suboptimality of a fitted DP-SCD model; **not private**.
@@ -61,7 +59,8 @@ def duality_gap(estimator, X, y, public_weight=None):
     ------
     TypeError
         If the estimator is of another class.
-    {NotFittedError}
+    NotFittedError
+        If the estimator isn't fitted.
     ValueError
         If X or y don't fit the estimator, or the gap is too large for a number.
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from secrets import token_hex
 
 from skdp._checks import check_flag, check_real
-from skdp._docs import shared_docs
 from skdp.accountant._report_formats import report_html
 from skdp.exceptions import LedgerError, LedgerWarning, warn_user
 from skdp.ledger import _records, _rules, _schedule, _store, _text
@@ -18,7 +17,6 @@ _USER_VARIABLE = "SKDP_LEDGER_USER"
 _DEFAULTS = {"adjacency": "zero_out", "unit": "one row", "allow_seeds": False}
 
 
-@shared_docs
 class PrivacyLedger(LedgerParameter):
     """One budget in a file, which is charged for all fits on the same records.
 
@@ -324,7 +322,10 @@ class PrivacyLedger(LedgerParameter):
             Of the budget. The amount spent is not a guarantee, because an analyst who sees the
             results may choose when to stop.
 
-        {Raises: LedgerError}
+        Raises
+        ------
+        LedgerError
+            If the file can't be used.
         """
         standing, charges = self._state()
         return standing.terms.report(_text.released(charges), _text.unprotected(charges))
@@ -352,7 +353,8 @@ class PrivacyLedger(LedgerParameter):
         ------
         ImportError
             If pandas isn't installed.
-        {LedgerError}
+        LedgerError
+            If the file can't be used.
         """
         frame = _text.charges_frame(self.to_dict()["charges"])
         return frame if reports else frame.drop(columns="report")
@@ -367,7 +369,10 @@ class PrivacyLedger(LedgerParameter):
             :attr:`planned`), and under "charges" the rows of :meth:`to_frame` with their reports;
             for a part, those that count in it.
 
-        {Raises: LedgerError}
+        Raises
+        ------
+        LedgerError
+            If the file can't be used.
         """
         return _text.as_dict(self, *self._state())
 

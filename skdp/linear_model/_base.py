@@ -13,7 +13,6 @@ from skdp._checks import (
     check_positive,
     check_public_weight,
 )
-from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
 from skdp._families.losses import INVERSE_LINKS, as_probabilities
 from skdp._families.targets import (
@@ -135,7 +134,6 @@ def weights_public(public_weight):
     return () if public_weight is None else (WEIGHTS_STATED,)
 
 
-@shared_docs
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
 
@@ -231,14 +229,22 @@ class LinearRegressorMixin(CaptionMixin):
     def predict(self, X):
         """Predict targets, clipped to ``target_bounds_``. Rows are not clipped.
 
-        {Parameters: X:sparse}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Predicted targets, in the units of the training targets.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         inverse = INVERSE_LINKS[self._loss(1).link]
         with np.errstate(over="ignore"):
@@ -247,17 +253,26 @@ class LinearRegressorMixin(CaptionMixin):
     def score(self, X, y, sample_weight=None):
         """Return the coefficient of determination R2. Computed without noise: not private.
 
-        {Parameters: X:sparse}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
 
         Returns
         -------
         score : float
             R2 of the predictions.
 
-        {Raises: NotFittedError, ValueError:X_y}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         return quietly(super().score, X, y, sample_weight)
 
@@ -269,7 +284,6 @@ def _estimates_probabilities(estimator):
     return True
 
 
-@shared_docs
 class LinearClassifierMixin(CaptionMixin):
     """Weights, decision values, predictions and probabilities of a linear classifier."""
 
@@ -312,14 +326,22 @@ class LinearClassifierMixin(CaptionMixin):
     def decision_function(self, X):
         """Compute the signed decision value of each class. Rows are not clipped.
 
-        {Parameters: X:sparse}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             ``X @ coef_.T + intercept_``; with two classes, a positive value means ``classes_[1]``.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         scores = _linear(self, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -327,14 +349,22 @@ class LinearClassifierMixin(CaptionMixin):
     def predict(self, X):
         """Predict class labels. Rows are not clipped.
 
-        {Parameters: X:sparse}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Predicted labels.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         scores = self.decision_function(X)
         indices = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -343,17 +373,26 @@ class LinearClassifierMixin(CaptionMixin):
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
 
-        {Parameters: X:sparse}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
         y : array-like of shape (n_samples,)
             True labels.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
 
         Returns
         -------
         score : float
             Share of correct predictions.
 
-        {Raises: NotFittedError, ValueError:X_y}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         return quietly(super().score, X, y, sample_weight)
 
@@ -363,7 +402,10 @@ class LinearClassifierMixin(CaptionMixin):
 
         With several classes they are the softmax of the decision values.
 
-        {Parameters: X:sparse}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
@@ -374,7 +416,10 @@ class LinearClassifierMixin(CaptionMixin):
         ------
         AttributeError
             If the loss is another one.
-        {NotFittedError, ValueError:X}
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return as_probabilities(self.decision_function(X))
 
@@ -382,7 +427,10 @@ class LinearClassifierMixin(CaptionMixin):
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities; for the logistic loss only.
 
-        {Parameters: X:sparse}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
@@ -393,7 +441,10 @@ class LinearClassifierMixin(CaptionMixin):
         ------
         AttributeError
             If the loss is another one.
-        {NotFittedError, ValueError:X}
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

@@ -10,7 +10,6 @@ from scipy.special import logit
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 
-from skdp._docs import shared_docs
 from skdp._rows.bounds import clip_scores
 from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
@@ -98,7 +97,6 @@ class PrivateRocCurve:
         return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=float(self.roc_auc), **name)
 
 
-@shared_docs
 @validate_params(CONSTRAINTS | {"bins": BINS}, prefer_skip_nested_validation=True)
 def private_roc_curve(
     estimator,
@@ -126,20 +124,52 @@ def private_roc_curve(
     estimator : estimator
         A fitted classifier of two classes that predicts each row by itself, with `predict_proba` or
         `decision_function`.
-    {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
-    {average_over, rows_per_group:score}
+    X : array-like of shape (n_samples, n_features)
+        Rows, as the estimator takes them.
+    y : array-like of shape (n_samples,)
+        Their labels, which must be among ``estimator.classes_``.
+    epsilon : float
+        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,
+        and for a single release the noise is mostly the smallest. "auto" is 0 without a ledger.
+        With one, whose charge for 0 is mostly far more than `epsilon`, it is the delta of the
+        ledger's budget; it stays 0 for ``mechanism="laplace"``, and where the pure release costs
+        the ledger less, as it does for large deltas. The report states the delta that was used.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring; see :func:`private_score`.
+    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
+        Noise; see :func:`private_score`.
+    groups : array-like of shape (n_samples,), default=None
+        See :func:`private_score`.
+    average_over : {"rows", "groups"}, default="rows"
+        What counts alike: "rows", as in a fit with `groups`, up to `rows_per_group` of a group, or
+        "groups", of each of which one row is counted, drawn at random; see :func:`private_score`.
+    rows_per_group : int or "auto", default="auto"
+        Largest number of rows of a group that are counted; see :func:`private_score`.
     bins : int or "auto", default="auto"
         Bins of the score, whose ends are the thresholds; "auto" follows from public numbers.
     level : float, default=0.95
         Level of the interval of the area.
-    {random_state:score, ledger:score}
+    random_state : int, RandomState instance or None, default=None
+        See :func:`private_score`.
+    ledger : str, PathLike, PrivacyLedger or None, default=None
+        Ledger to which the release is charged; see :mod:`skdp.ledger`.
 
     Returns
     -------
     curve : PrivateRocCurve
         With the fields fpr, tpr, thresholds, roc_auc and report.
 
-    {Raises: ValueError:score, TypeError:score, LedgerError:score}
+    Raises
+    ------
+    ValueError
+        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
+        an entry of the data.
+    TypeError
+        If X or y is of a kind that can't be read, or an id can't be hashed.
+    skdp.exceptions.LedgerError
+        If there is a ledger, and it refuses this release.
 
     Examples
     --------
@@ -246,7 +276,6 @@ class PrivateConfusionMatrix:
 _WITHOUT_LEVEL = {name: CONSTRAINTS[name] for name in CONSTRAINTS if name != "level"}
 
 
-@shared_docs
 @validate_params(_WITHOUT_LEVEL, prefer_skip_nested_validation=True)
 def private_confusion_matrix(
     estimator,
@@ -271,16 +300,48 @@ def private_confusion_matrix(
     ----------
     estimator : estimator
         A fitted classifier that predicts each row by itself.
-    {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
-    {average_over, rows_per_group:score}
-    {random_state:score, ledger:score}
+    X : array-like of shape (n_samples, n_features)
+        Rows, as the estimator takes them.
+    y : array-like of shape (n_samples,)
+        Their labels, which must be among ``estimator.classes_``.
+    epsilon : float
+        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,
+        and for a single release the noise is mostly the smallest. "auto" is 0 without a ledger.
+        With one, whose charge for 0 is mostly far more than `epsilon`, it is the delta of the
+        ledger's budget; it stays 0 for ``mechanism="laplace"``, and where the pure release costs
+        the ledger less, as it does for large deltas. The report states the delta that was used.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring; see :func:`private_score`.
+    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
+        Noise; see :func:`private_score`.
+    groups : array-like of shape (n_samples,), default=None
+        See :func:`private_score`.
+    average_over : {"rows", "groups"}, default="rows"
+        What counts alike: "rows", as in a fit with `groups`, up to `rows_per_group` of a group, or
+        "groups", of each of which one row is counted, drawn at random; see :func:`private_score`.
+    rows_per_group : int or "auto", default="auto"
+        Largest number of rows of a group that are counted; see :func:`private_score`.
+    random_state : int, RandomState instance or None, default=None
+        See :func:`private_score`.
+    ledger : str, PathLike, PrivacyLedger or None, default=None
+        Ledger to which the release is charged; see :mod:`skdp.ledger`.
 
     Returns
     -------
     matrix : PrivateConfusionMatrix
         With the fields matrix, labels, noise_std and report.
 
-    {Raises: ValueError:score, TypeError:score, LedgerError:score}
+    Raises
+    ------
+    ValueError
+        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
+        an entry of the data.
+    TypeError
+        If X or y is of a kind that can't be read, or an id can't be hashed.
+    skdp.exceptions.LedgerError
+        If there is a ledger, and it refuses this release.
 
     Examples
     --------
@@ -375,7 +436,6 @@ class PrivateCalibrationCurve:
 _N_BINS = {"n_bins": [Interval(Integral, 1, 1000, closed="both")]}
 
 
-@shared_docs
 @validate_params(CONSTRAINTS | _N_BINS, prefer_skip_nested_validation=True)
 def private_calibration_curve(
     estimator,
@@ -402,13 +462,37 @@ def private_calibration_curve(
     ----------
     estimator : estimator
         A fitted classifier of two classes that predicts each row by itself, with `predict_proba`.
-    {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
-    {average_over, rows_per_group:score}
+    X : array-like of shape (n_samples, n_features)
+        Rows, as the estimator takes them.
+    y : array-like of shape (n_samples,)
+        Their labels, which must be among ``estimator.classes_``.
+    epsilon : float
+        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,
+        and for a single release the noise is mostly the smallest. "auto" is 0 without a ledger.
+        With one, whose charge for 0 is mostly far more than `epsilon`, it is the delta of the
+        ledger's budget; it stays 0 for ``mechanism="laplace"``, and where the pure release costs
+        the ledger less, as it does for large deltas. The report states the delta that was used.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring; see :func:`private_score`.
+    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
+        Noise; see :func:`private_score`.
+    groups : array-like of shape (n_samples,), default=None
+        See :func:`private_score`.
+    average_over : {"rows", "groups"}, default="rows"
+        What counts alike: "rows", as in a fit with `groups`, up to `rows_per_group` of a group, or
+        "groups", of each of which one row is counted, drawn at random; see :func:`private_score`.
+    rows_per_group : int or "auto", default="auto"
+        Largest number of rows of a group that are counted; see :func:`private_score`.
     n_bins : int, default=10
         Bins of equal width of the probability of the second class.
     level : float, default=0.95
         Level of the interval of each bin.
-    {random_state:score, ledger:score}
+    random_state : int, RandomState instance or None, default=None
+        See :func:`private_score`.
+    ledger : str, PathLike, PrivacyLedger or None, default=None
+        Ledger to which the release is charged; see :mod:`skdp.ledger`.
 
     Returns
     -------
@@ -416,7 +500,15 @@ def private_calibration_curve(
         With the fields prob_true, prob_pred, low, high and report. Bins whose counts hardly exceed
         the noise are left out.
 
-    {Raises: ValueError:score, TypeError:score, LedgerError:score}
+    Raises
+    ------
+    ValueError
+        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
+        an entry of the data.
+    TypeError
+        If X or y is of a kind that can't be read, or an id can't be hashed.
+    skdp.exceptions.LedgerError
+        If there is a ledger, and it refuses this release.
 
     Examples
     --------

@@ -6,7 +6,6 @@ from numbers import Real
 
 import numpy as np
 
-from skdp._docs import shared_docs
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics._plan import caption_of
@@ -89,7 +88,6 @@ _SCORING = {
 }
 
 
-@shared_docs
 @validate_params(CONSTRAINTS | _SCORING | {"bins": BINS}, prefer_skip_nested_validation=True)
 def private_score(
     estimator,
@@ -122,7 +120,8 @@ def private_score(
     ----------
     estimator : estimator
         A fitted estimator, from skdp or not, that predicts each row by itself.
-    {X:score}
+    X : array-like of shape (n_samples, n_features)
+        Rows, as the estimator takes them.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Their labels, which must be among ``estimator.classes_``, or targets. With several targets,
         errors are means over them.
@@ -137,9 +136,18 @@ def private_score(
         (clipped to 8), or the explained shares "d2_poisson" and "d2_gamma" of the deviance of a
         constant. Several scores share the budget: those of labels (all up to "recall_macro") have
         one part of it together, and each other score has its own.
-    {epsilon:score}
-    {delta:score}
-    {adjacency}
+    epsilon : float
+        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,
+        and for a single release the noise is mostly the smallest. "auto" is 0 without a ledger.
+        With one, whose charge for 0 is mostly far more than `epsilon`, it is the delta of the
+        ledger's budget; it stays 0 for ``mechanism="laplace"``, and where the pure release costs
+        the ledger less, as it does for large deltas. The report states the delta that was used.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
     mechanism : {"auto", "laplace", "gaussian"}, default="auto"
         Noise: discrete Laplace, or Gaussian, which needs a delta. "auto" is Gaussian where there is
         a delta and a ledger, as there is by default with a ledger, because many Gaussian releases
@@ -170,7 +178,8 @@ def private_score(
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the score reproducible,
         also for anyone who learns it and subtracts the noise. The report says that there was one.
-    {ledger:score}
+    ledger : str, PathLike, PrivacyLedger or None, default=None
+        Ledger to which the release is charged; see :mod:`skdp.ledger`.
 
     Returns
     -------
@@ -178,7 +187,15 @@ def private_score(
         With the fields value, low, high and report. For a list of scores, one for each, by name.
         All have the report of the one call, which must not be composed with itself.
 
-    {Raises: ValueError:score, TypeError:score, LedgerError:score}
+    Raises
+    ------
+    ValueError
+        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
+        an entry of the data.
+    TypeError
+        If X or y is of a kind that can't be read, or an id can't be hashed.
+    skdp.exceptions.LedgerError
+        If there is a ledger, and it refuses this release.
 
     See Also
     --------

@@ -14,7 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds, check_finite_input, check_n_jobs
-from skdp._docs import shared_docs
 from skdp._estimator import (
     BUDGET_CONSTRAINTS,
     PrivateEstimator,
@@ -128,7 +127,6 @@ def _targets_as_numbers(y):
     return y
 
 
-@shared_docs
 class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     """What searches share; subclasses have `_settings`, the candidates."""
 
@@ -159,7 +157,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         self : object
             The fitted search.
 
-        {Raises: BudgetExceededError}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter of the search or of a candidate, or the input is invalid, or if the
             chosen fit failed, which is reported as a release; no message quotes an entry of the
@@ -313,14 +314,22 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def predict(self, X):
         """Predict by the chosen model.
 
-        {Parameters: X}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Predicted labels or targets.
 
-        {Raises: NotFittedError, ValueError:X}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return self._best().predict(X)
 
@@ -328,7 +337,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def predict_proba(self, X):
         """Estimate class probabilities by the chosen model, if it has them.
 
-        {Parameters: X}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
@@ -339,7 +351,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         ------
         AttributeError
             If the model has no probabilities.
-        {NotFittedError, ValueError:X}
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return self._best().predict_proba(X)
 
@@ -347,7 +362,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities by the chosen model, if it has them.
 
-        {Parameters: X}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
@@ -358,7 +376,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         ------
         AttributeError
             If the model has no probabilities.
-        {NotFittedError, ValueError:X}
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return self._best().predict_log_proba(X)
 
@@ -366,7 +387,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def decision_function(self, X):
         """Compute decision values by the chosen model, if it has them.
 
-        {Parameters: X}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
 
         Returns
         -------
@@ -377,7 +401,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         ------
         AttributeError
             If the model has no decision values.
-        {NotFittedError, ValueError:X}
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return self._best().decision_function(X)
 
@@ -388,7 +415,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         `skdp.metrics.private_score` computes a private score, on records that the search has not
         read.
 
-        {Parameters: X}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
         y : array-like of shape (n_samples,)
             True labels or targets.
 
@@ -397,7 +427,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         score : float
             Of the chosen model.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         ValueError
             If X or y don't fit the model; no message quotes an entry of the data.
         """
@@ -440,23 +473,103 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         return tags
 
 
-@shared_docs
 class DPGridSearch(BaseSearch):
     """Choose among all settings of a grid with one privacy budget.
 
     Rows are split once at random. Candidates are fitted privately on one part and scored privately
     on the other, and only the best model is published.
 
-    {guarantee:search}
+    **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
+    and its label) under `adjacency`, or with `groups` for one group. This covers all that is
+    published (the choice, the chosen model and its score together), for any data and any
+    candidates. ``privacy_report_`` lists what is assumed public and what is not covered: above all
+    the running time, which reveals how many models were fitted.
 
-    {Parameters: estimator}
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator of skdp that protects rows, a :class:`~skdp.pipeline.DPPipeline` or
+        :class:`~skdp.calibration.DPCalibratedClassifier` of such, or a pipeline of scikit-learn
+        that ends in one and whose other steps learn nothing:
+        :class:`~skdp.preprocessing.BoundsScaler`, :class:`~skdp.preprocessing.NormClipper`,
+        :class:`~skdp.preprocessing.DPOneHotEncoder` with lists of all categories,
+        :class:`~skdp.preprocessing.DPSimpleImputer` with ``strategy="constant"``, and
+        ColumnTransformer of these with columns by name or position, FeatureUnion and Pipeline. The
+        search sets its epsilon, delta, adjacency, ledger and random_state. Leave their defaults,
+        which count as unset; values that differ from those of the search are an error.
     param_grid : dict or list of dict
         Lists of values by the name of a parameter, as in scikit-learn's GridSearchCV. Steps of a
         pipeline are parameters, too, so candidates may be of different classes. The grid is public:
         choose it without looking at the rows.
-    {search}
+    epsilon : float, default=1.0
+        Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
+        or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
+        n_samples`` where that is less. With 0 the candidates must be pure, such as
+        ``DPSGDClassifier(mechanism="laplace")``.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    scoring : str, default=None
+        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or
+        "neg_mean_squared_error" for a regression. Targets are scored within the estimator's
+        `target_bounds`, which must be given where a fit would learn them.
+    validation_size : float, default=0.25
+        Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
+        and the best one isn't fitted again.
+    n_trials : float or "auto", default="auto"
+        Mean of the number of trials for ``method="repeat"``, at least 1. The mean is public, but
+        the number isn't. "auto" is three for each candidate, or six without delta, and at least 5.
+    method : {"auto", "repeat", "compose"}, default="auto"
+        "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
+        only the best trial. "compose" fits each candidate once, with a share of the budget, and
+        chooses by a noisy maximum. It has no score to publish, and needs a `scoring` that is a mean
+        over rows. "auto" is the method with less noise, by public numbers; the report states both.
+    average_over : {"rows", "groups"}, default="rows"
+        With `groups`, what a score is a mean over. "rows" is what fits optimise: people with many
+        rows count more, up to `rows_per_group`. With "groups" each person counts once, by one of
+        their rows, drawn at random.
+    rows_per_group : int or "auto", default="auto"
+        For "rows" with `groups`: so many rows of a person are scored on at most, drawn at random.
+        "auto" is 2 to 16, larger with less noise, and follows from public numbers.
+    n_jobs : int, default=None
+        Workers that share the trials, as in joblib. The result is the same to the last bit for
+        every value.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the search reproducible,
+        also for anyone who learns it and subtracts the noise. The report says that there was one.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which the whole search is charged once, before any noise is drawn;
+        see :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
 
-    {Attributes: fitted:search}
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
+        those of a trial. Its ``privacy_report_``, and that of all steps inside, is that of the
+        whole search, which is its cost.
+    best_params_ : dict
+        The setting of the chosen model.
+    best_index_ : int
+        Its index among the candidates.
+    best_score_ : float
+        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several, so
+        it is slightly too high.
+    method_ : {"repeat", "compose"}
+        The method used.
+    n_trials_ : float
+        Mean of the number of trials, for ``method="repeat"`` only. The number itself is not stored.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted; of classifiers.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of the search.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -464,9 +577,23 @@ class DPGridSearch(BaseSearch):
     skdp.metrics.private_score : Score a model on other private records.
     skdp.accountant.calibrate_selection : What a trial may cost.
 
-    {Notes: notes:search}
+    Notes
+    -----
+    There is no ``cv_results_``: a table of trials would reveal their number, and the proof [1]_
+    [2]_ [3]_ needs that to be secret. For the same reason fits inside give no warnings and print
+    nothing, and a trial that fails has the worst score. Running time can't be hidden.
 
-    {References: papers:selection}
+    A record is in one part only, so a trial costs the larger of fit and score, not the sum.
+    doc/theory/selection.rst has the proofs. The split is random; a stratified split would read
+    labels. Without `groups` several rows of one person may be in both parts, because the guarantee
+    is for one row.
+
+    References
+    ----------
+    .. [1] Liu and Talwar (2019). Private selection from private candidates.
+       STOC.
+    .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
+    .. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
 
     Examples
     --------
@@ -524,23 +651,103 @@ class DPGridSearch(BaseSearch):
         return ParameterGrid(self.param_grid)
 
 
-@shared_docs
 class DPRandomizedSearch(BaseSearch):
     """Choose among settings that are drawn at random, with one privacy budget.
 
     Settings are drawn without reading a row; the rest is as in :class:`DPGridSearch`.
 
-    {guarantee:search}
+    **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
+    and its label) under `adjacency`, or with `groups` for one group. This covers all that is
+    published (the choice, the chosen model and its score together), for any data and any
+    candidates. ``privacy_report_`` lists what is assumed public and what is not covered: above all
+    the running time, which reveals how many models were fitted.
 
-    {Parameters: estimator}
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator of skdp that protects rows, a :class:`~skdp.pipeline.DPPipeline` or
+        :class:`~skdp.calibration.DPCalibratedClassifier` of such, or a pipeline of scikit-learn
+        that ends in one and whose other steps learn nothing:
+        :class:`~skdp.preprocessing.BoundsScaler`, :class:`~skdp.preprocessing.NormClipper`,
+        :class:`~skdp.preprocessing.DPOneHotEncoder` with lists of all categories,
+        :class:`~skdp.preprocessing.DPSimpleImputer` with ``strategy="constant"``, and
+        ColumnTransformer of these with columns by name or position, FeatureUnion and Pipeline. The
+        search sets its epsilon, delta, adjacency, ledger and random_state. Leave their defaults,
+        which count as unset; values that differ from those of the search are an error.
     param_distributions : dict or list of dict
         Lists of values, or distributions with a method ``rvs``, by the name of a parameter, as in
         scikit-learn's RandomizedSearchCV. They are public: choose them without looking at the rows.
     n_iter : int, default=10
         Number of settings that are drawn.
-    {search}
+    epsilon : float, default=1.0
+        Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
+        or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
+        n_samples`` where that is less. With 0 the candidates must be pure, such as
+        ``DPSGDClassifier(mechanism="laplace")``.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    scoring : str, default=None
+        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or
+        "neg_mean_squared_error" for a regression. Targets are scored within the estimator's
+        `target_bounds`, which must be given where a fit would learn them.
+    validation_size : float, default=0.25
+        Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
+        and the best one isn't fitted again.
+    n_trials : float or "auto", default="auto"
+        Mean of the number of trials for ``method="repeat"``, at least 1. The mean is public, but
+        the number isn't. "auto" is three for each candidate, or six without delta, and at least 5.
+    method : {"auto", "repeat", "compose"}, default="auto"
+        "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
+        only the best trial. "compose" fits each candidate once, with a share of the budget, and
+        chooses by a noisy maximum. It has no score to publish, and needs a `scoring` that is a mean
+        over rows. "auto" is the method with less noise, by public numbers; the report states both.
+    average_over : {"rows", "groups"}, default="rows"
+        With `groups`, what a score is a mean over. "rows" is what fits optimise: people with many
+        rows count more, up to `rows_per_group`. With "groups" each person counts once, by one of
+        their rows, drawn at random.
+    rows_per_group : int or "auto", default="auto"
+        For "rows" with `groups`: so many rows of a person are scored on at most, drawn at random.
+        "auto" is 2 to 16, larger with less noise, and follows from public numbers.
+    n_jobs : int, default=None
+        Workers that share the trials, as in joblib. The result is the same to the last bit for
+        every value.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the search reproducible,
+        also for anyone who learns it and subtracts the noise. The report says that there was one.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which the whole search is charged once, before any noise is drawn;
+        see :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
 
-    {Attributes: fitted:search}
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
+        those of a trial. Its ``privacy_report_``, and that of all steps inside, is that of the
+        whole search, which is its cost.
+    best_params_ : dict
+        The setting of the chosen model.
+    best_index_ : int
+        Its index among the candidates.
+    best_score_ : float
+        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several, so
+        it is slightly too high.
+    method_ : {"repeat", "compose"}
+        The method used.
+    n_trials_ : float
+        Mean of the number of trials, for ``method="repeat"`` only. The number itself is not stored.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted; of classifiers.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of the search.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -548,9 +755,23 @@ class DPRandomizedSearch(BaseSearch):
     skdp.metrics.private_score : Score a model on other private records.
     skdp.accountant.calibrate_selection : What a trial may cost.
 
-    {Notes: notes:search}
+    Notes
+    -----
+    There is no ``cv_results_``: a table of trials would reveal their number, and the proof [1]_
+    [2]_ [3]_ needs that to be secret. For the same reason fits inside give no warnings and print
+    nothing, and a trial that fails has the worst score. Running time can't be hidden.
 
-    {References: papers:selection}
+    A record is in one part only, so a trial costs the larger of fit and score, not the sum.
+    doc/theory/selection.rst has the proofs. The split is random; a stratified split would read
+    labels. Without `groups` several rows of one person may be in both parts, because the guarantee
+    is for one row.
+
+    References
+    ----------
+    .. [1] Liu and Talwar (2019). Private selection from private candidates.
+       STOC.
+    .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
+    .. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
 
     Examples
     --------

@@ -7,7 +7,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
-from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
 from skdp._rows.groups import encode_groups
 from skdp._sklearn import StrOptions, _fit_context
@@ -58,7 +57,6 @@ def _transforms(pipeline):
     return last == "passthrough" or hasattr(last, "transform")
 
 
-@shared_docs
 class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     r"""A scikit-learn Pipeline with one budget for all that its steps learn.
 
@@ -81,7 +79,13 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         here are an error.
     epsilon : float, default=1.0
         Total privacy loss, above 0. ``float("inf")`` adds no noise.
-    {delta:short, adjacency}
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`; "auto" is 1e-5, and ``0.1 / n``
+        for more than 10,000 records.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
     shares : "auto", dict or list of float, default="auto"
         Shares of the budget for the steps that spend some, in terms of the squared parameter of
         Gaussian differential privacy; only ratios count. A dict has names of steps as keys; the
@@ -110,7 +114,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         Class labels, where the last step is a classifier.
     n_features_in_ : int
         Number of features seen in `fit`, where the first step knows it.
-    {feature_names_in_}
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -181,21 +186,28 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def fit(self, X, y=None, groups=None, **params):
         """Fit all steps, privately.
 
-        {Parameters: X:pipeline}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, as the first step takes them.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where the last step needs them.
         groups : array-like of shape (n_samples,), default=None
             The person, household, ... of each row, as hashable ids, which are passed to all steps.
             The guarantee is then for one group, with all its rows. The number of groups is public.
             With None each row is a record.
-        {params}
+        **params : dict
+            Refused: nothing else is planned for.
 
         Returns
         -------
         self : object
             The fitted pipeline.
 
-        {Raises: BudgetExceededError}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a step would learn from the records without privacy, if the budget is too small to be
             divided, or if a parameter or the input is invalid; no message quotes an entry of the
@@ -263,10 +275,14 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def fit_transform(self, X, y=None, **params):
         """Fit all steps, privately, and return the transformed X, which isn't private.
 
-        {Parameters: X:pipeline}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, as the first step takes them.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where a step needs them.
-        {params}
+        **params : dict
+            Refused: nothing else is planned for.
 
         Returns
         -------
@@ -285,10 +301,14 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def fit_predict(self, X, y=None, **params):
         """Fit all steps, privately, and return the predictions for X, which aren't private.
 
-        {Parameters: X:pipeline}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, as the first step takes them.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where a step needs them.
-        {params}
+        **params : dict
+            Refused: nothing else is planned for.
 
         Returns
         -------

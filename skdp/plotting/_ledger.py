@@ -4,14 +4,12 @@ import datetime
 
 import numpy as np
 
-from skdp._docs import shared_docs
 from skdp.plotting._axes import open_axes
 
 _HATCHES = ("", "//", "..", "xx", "\\\\", "++")
 _AXES = {"charge": "charges, in the order in which they were made", "time": "time (UTC)"}
 
 
-@shared_docs
 class LedgerDisplay:
     """How the budget of a ledger was spent, fit by fit, stacked by estimator.
 
@@ -43,7 +41,8 @@ class LedgerDisplay:
         The line of the whole budget.
     ax_ : matplotlib Axes
         Axes with the areas.
-    {figure_}
+    figure_ : matplotlib Figure
+        Figure of the axes.
 
     See Also
     --------
@@ -83,7 +82,8 @@ class LedgerDisplay:
         axis : {"charge", "time"}, default="charge"
             Whether steps are one charge apart, or at their times. A clock that was set back is
             drawn as standing still.
-        {ax}
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
         name : str, default=None
             Title of the legend; None names the dataset and the part.
         **kwargs : dict
@@ -100,7 +100,10 @@ class LedgerDisplay:
             If `ledger` or `ax` is something else.
         ValueError
             If `axis` isn't one of the choices.
-        {LedgerError, ImportError}
+        LedgerError
+            If the file can't be used.
+        ImportError
+            If matplotlib is missing.
         """
         from skdp.ledger import PrivacyLedger
 
@@ -123,7 +126,10 @@ class LedgerDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the shares.
 
-        {Parameters: ax}
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
         name : str, default=None
             Title of the legend; None takes that of the display.
         **kwargs : dict
@@ -134,7 +140,12 @@ class LedgerDisplay:
         display : LedgerDisplay
             The display itself.
 
-        {Raises: ImportError, TypeError:display}
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        TypeError
+            If `ax` isn't a matplotlib Axes.
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         style = {"step": "post", "labels": list(self.shares), "alpha": 0.75, **kwargs}

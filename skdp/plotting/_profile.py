@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from skdp._docs import shared_docs
 from skdp.plotting._axes import check_increasing, check_report, draw_curve, open_axes, report_label
 
 _N_POINTS = 56
@@ -14,7 +13,6 @@ _N_GROUP_POINTS = 28
 _N_BETWEEN = 8
 
 
-@shared_docs
 class PrivacyProfileDisplay:
     """All pairs of epsilon and delta that the same releases guarantee.
 
@@ -45,7 +43,8 @@ class PrivacyProfileDisplay:
         The marker.
     ax_ : matplotlib Axes
         Axes with the profile.
-    {figure_}
+    figure_ : matplotlib Figure
+        Figure of the axes.
 
     See Also
     --------
@@ -104,7 +103,8 @@ class PrivacyProfileDisplay:
             If `report` or `ax` is something else.
         ValueError
             If `group_size` isn't a positive integer, or `delta` isn't an increasing list.
-        {ImportError}
+        ImportError
+            If matplotlib is missing.
         """
         check_report(report)
         own = report.epsilon_at(report.delta, group_size)
@@ -126,7 +126,10 @@ class PrivacyProfileDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the profile.
 
-        {Parameters: ax}
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
         name : str, default=None
             Name of the line in the legend; None takes that of the display.
         **kwargs : dict
@@ -137,7 +140,12 @@ class PrivacyProfileDisplay:
         display : PrivacyProfileDisplay
             The display itself.
 
-        {Raises: ImportError, TypeError:display}
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        TypeError
+            If `ax` isn't a matplotlib Axes.
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

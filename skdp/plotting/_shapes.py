@@ -3,7 +3,6 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._docs import shared_docs
 from skdp.plotting._axes import open_grid, plain, shortened, show_dates
 
 _BAND = "2 standard deviations of the noise added for privacy (without sampling error)"
@@ -12,7 +11,6 @@ _ROOM = 4.0
 _ALL_NOISE = "The noise hides the effect of every column: the model predicts the same for all rows."
 
 
-@shared_docs
 class ShapeFunctionDisplay:
     """All terms of an additive model: curves, dots for words, and surfaces of pairs.
 
@@ -35,7 +33,8 @@ class ShapeFunctionDisplay:
     ----------
     axes_ : list of matplotlib Axes
         One for each term.
-    {figure_}
+    figure_ : matplotlib Figure
+        Figure of the axes.
 
     See Also
     --------

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.stats import binomtest
 
-from skdp._docs import shared_docs
 from skdp.plotting._axes import check_increasing, check_report, draw_curve, open_axes, report_label
 
 # Dense at both ends, and down to rates that only a sure attack has: strong curves bend there.
@@ -13,7 +12,6 @@ _RATES = np.union1d(
 _CHANCE_LEVEL = "blind guess"
 
 
-@shared_docs
 class TradeoffDisplay:
     """Errors of the best attack that a guarantee allows: false negatives against false positives.
 
@@ -52,7 +50,8 @@ class TradeoffDisplay:
         The attack of the audit.
     ax_ : matplotlib Axes
         Axes with the curve.
-    {figure_}
+    figure_ : matplotlib Figure
+        Figure of the axes.
 
     See Also
     --------
@@ -119,7 +118,8 @@ class TradeoffDisplay:
             If `report`, `audit` or `ax` is something else.
         ValueError
             If `fpr` isn't an increasing list of rates, or the audit doesn't fit the report.
-        {ImportError}
+        ImportError
+            If matplotlib is missing.
         """
         check_report(report)
         _check_audit(audit, report)
@@ -131,7 +131,10 @@ class TradeoffDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the curve.
 
-        {Parameters: ax}
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
         name : str, default=None
             Name of the curve in the legend; None takes that of the display.
         **kwargs : dict
@@ -142,7 +145,12 @@ class TradeoffDisplay:
         display : TradeoffDisplay
             The display itself.
 
-        {Raises: ImportError, TypeError:display}
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        TypeError
+            If `ax` isn't a matplotlib Axes.
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

@@ -6,13 +6,11 @@ from numbers import Real
 
 import numpy as np
 
-from skdp._docs import shared_docs
 from skdp.plotting._axes import draw_curve, open_axes
 
 _COLUMNS = ("epsilon", "seed", "score")
 
 
-@shared_docs
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivacyUtilityDisplay:
     """The cost of privacy: scores against epsilon, with a band, and the score without privacy.
@@ -54,7 +52,8 @@ class PrivacyUtilityDisplay:
         The line of the baseline.
     ax_ : matplotlib Axes
         Axes with the scores.
-    {figure_}
+    figure_ : matplotlib Figure
+        Figure of the axes.
 
     Examples
     --------
@@ -116,7 +115,8 @@ class PrivacyUtilityDisplay:
             If `results` is no table, or `ax` something else than axes.
         ValueError
             If a column is missing or has other values than these, or an option is no choice.
-        {ImportError}
+        ImportError
+            If matplotlib is missing.
         """
         epsilons, scores = _read(results)
         is_share = _is_finite(band) and 0 < band < 1
@@ -144,7 +144,10 @@ class PrivacyUtilityDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the scores.
 
-        {Parameters: ax}
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
         name : str, default=None
             Name of the method in the legend; None takes that of the display.
         **kwargs : dict
@@ -155,7 +158,12 @@ class PrivacyUtilityDisplay:
         display : PrivacyUtilityDisplay
             The display itself.
 
-        {Raises: ImportError, TypeError:display}
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        TypeError
+            If `ax` isn't a matplotlib Axes.
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

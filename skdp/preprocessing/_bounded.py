@@ -11,7 +11,6 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
-from skdp._docs import shared_docs
 from skdp._rows.bounds import row_norms
 from skdp._rows.fused import sums_compiled
 from skdp._rows.numbers import validate_numbers
@@ -93,7 +92,6 @@ def _check_zero(mapped):
         raise TypeError(_ZERO_MOVES)
 
 
-@shared_docs
 class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scale down rows that are longer than a public bound.
 
@@ -113,7 +111,10 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         L2 norm that no row of the output exceeds (up to rounding): `data_norm`.
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output (up to rounding): `data_norm` to both sides of 0.
-    {n_features_in_, feature_names_in_}
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -138,9 +139,17 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Check the input; nothing is learned from it.
 
-        {Parameters: X:scaled, y}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
@@ -155,14 +164,20 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Scale down the rows that are too long.
 
-        {Parameters: X:scaled}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         X_clipped : ndarray or CSR of shape (n_samples, n_features)
             A new array, float32 if X is, and sparse if X is.
 
-        {Raises: ValueError:numbers}
+        Raises
+        ------
+        ValueError
+            If X has another number of features than in `fit`, or isn't a finite array of numbers.
         """
         X = validate_numbers(self, X, reset=False)
         # Nothing is learnt, so that it works unfitted; what was promised in a fit stays.
@@ -177,7 +192,6 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-@shared_docs
 class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Map features from public ranges to a common range; values outside are clipped.
 
@@ -202,7 +216,10 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         between.
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output (up to rounding): `feature_range`.
-    {n_features_in_, feature_names_in_}
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -232,9 +249,17 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Check the input against the bounds' shapes; nothing is learned from it.
 
-        {Parameters: X:scaled, y}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
@@ -260,14 +285,22 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Clip and scale the features.
 
-        {Parameters: X:scaled}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         X_scaled : ndarray or CSR of shape (n_samples, n_features)
             A new array, float32 if X is and can hold `feature_range`, and sparse if X is.
 
-        {Raises: NotFittedError, ValueError:numbers}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X has another number of features than in `fit`, or isn't a finite array of numbers.
         TypeError
             If X is sparse, and 0 isn't mapped to 0.
         """

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_real
-from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._release.plan import NORM_KEY, QUANTILE_KEY
 from skdp._rows.bounds import row_norms
@@ -27,7 +26,6 @@ from skdp.preprocessing._solver import find_quantiles, scale_columns
 _GRIDS = {"linear": linear_edges, "log": logarithmic_edges}
 
 
-@shared_docs
 class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     r"""Clip features to a low and a high quantile of each, learnt privately.
 
@@ -38,16 +36,43 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     in its own units, with :math:`l_j` and :math:`h_j` about the two quantiles.
     :class:`BoundsScaler` or another step may take them as the range of its input.
 
-    {guarantee:transformer}
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, for any data, whatever the other parameters. ``privacy_report_`` lists what
+    is assumed public and what is not covered. The output of `transform` for private rows is as
+    private as these rows: pass it to a private estimator, whose guarantee composes with this one.
 
-    {Parameters: feature_bounds:transformer}
+    Parameters
+    ----------
+    feature_bounds : pair (low, high), default=(-1.0, 1.0)
+        Public range of the features: two numbers for all features, or two array-likes of shape
+        (n_features,): (lows, highs). For two features a list of two pairs is refused, because it
+        can be read in two ways, and a tuple of two lists isn't. Choose them by the meaning of the
+        features, never from the data. A range ten times too wide costs little. A range that is too
+        narrow hides the values beyond it.
     quantiles : pair of floats (low, high), default=(0.01, 0.99)
         Target shares of the records below the ends. Shares that noise would hide move inwards.
     scale : {"linear", "log"}, default="linear"
         Spacing of the 1,023 thresholds. "linear" spaces them evenly. "log" makes them denser
         towards the low bound, each about 1.03 times as far from it as the last. It is for amounts,
         whose quantiles may be a millionth of the high bound.
-    {epsilon, delta, adjacency, ledger, random_state}
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
@@ -55,7 +80,14 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         L2 norm that no row of the output exceeds, up to rounding.
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output, up to rounding: the quantiles.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -69,7 +101,10 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     of thresholds. The functions are made increasing, and quantiles are read off.
     doc/theory/preprocessing.rst has the proofs.
 
-    {References: papers:counts}
+    References
+    ----------
+    .. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters:
+       fine-grained error bound on differentially private continual observation. ICML. Section 1.1.
 
     Examples
     --------
@@ -116,11 +151,30 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     def fit(self, X, y=None, groups=None):
         """Learn the quantiles privately.
 
-        {Parameters: X:complete, y, groups:drawn}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, without missing values.
+        y : None
+            Ignored.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. One row of each group counts, drawn at random. The number of
+            groups is public. A Series must have the index of X. With None each row is a record.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError, TypeError:transformer}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
+        TypeError
+            If X is sparse.
         """
         # 1. scikit-learn's contract
         X = validate_numbers(self, X)
@@ -147,14 +201,22 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     def transform(self, X):
         """Clip the features.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         X_clipped : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is and can hold the ranges.
 
-        {Raises: NotFittedError, ValueError:numbers}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X has another number of features than in `fit`, or isn't a finite array of numbers.
         """
         X = self._numbers(X)
         with np.errstate(all="ignore"):
@@ -175,7 +237,6 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         )
 
 
-@shared_docs
 class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     r"""Clip rows to a length that is learnt privately and that most rows do not exceed.
 
@@ -187,7 +248,10 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     needs a `data_norm`: R suits it. It costs little, because there is one number per row, whatever
     the number of features.
 
-    {guarantee:transformer}
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, for any data, whatever the other parameters. ``privacy_report_`` lists what
+    is assumed public and what is not covered. The output of `transform` for private rows is as
+    private as these rows: pass it to a private estimator, whose guarantee composes with this one.
 
     Parameters
     ----------
@@ -195,7 +259,24 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         Target share of shorter rows. A share that noise would hide moves towards the middle.
     norm_bounds : pair of floats (low, high), default=(0.001, 1000.0)
         Public range of R, above 0. A range a million times too wide costs little.
-    {epsilon, delta, adjacency, ledger, random_state}
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
@@ -203,7 +284,14 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         L2 norm that no row of the output exceeds (up to rounding): R.
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output (up to rounding): R to both sides of 0.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -216,7 +304,10 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     about 1.01 times the last, by the square root of the matrix of a running sum [1]_.
     doc/theory/preprocessing.rst has the proofs.
 
-    {References: papers:counts}
+    References
+    ----------
+    .. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters:
+       fine-grained error bound on differentially private continual observation. ICML. Section 1.1.
 
     Examples
     --------
@@ -259,11 +350,30 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     def fit(self, X, y=None, groups=None):
         """Learn a length of rows privately.
 
-        {Parameters: X:complete, y, groups:drawn}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, without missing values.
+        y : None
+            Ignored.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. One row of each group counts, drawn at random. The number of
+            groups is public. A Series must have the index of X. With None each row is a record.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError, TypeError:transformer}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
+        TypeError
+            If X is sparse.
         """
         # 1. scikit-learn's contract
         X = validate_numbers(self, X)
@@ -293,14 +403,22 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     def transform(self, X):
         """Scale down the rows that are too long.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         X_clipped : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is.
 
-        {Raises: NotFittedError, ValueError:numbers}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X has another number of features than in `fit`, or isn't a finite array of numbers.
         """
         return shorten_rows(self._numbers(X), self.norm_bound_)
 
@@ -316,7 +434,6 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         )
 
 
-@shared_docs
 class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     r"""Remove the mean and scale to unit variance, both learnt privately; then clip.
 
@@ -328,13 +445,40 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     deviation of the bulk of the column. The bounds may be generous: the bulk of the records is
     located first, and the mean and deviation are computed there.
 
-    {guarantee:transformer}
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, for any data, whatever the other parameters. ``privacy_report_`` lists what
+    is assumed public and what is not covered. The output of `transform` for private rows is as
+    private as these rows: pass it to a private estimator, whose guarantee composes with this one.
 
-    {Parameters: feature_bounds:transformer}
+    Parameters
+    ----------
+    feature_bounds : pair (low, high), default=(-1.0, 1.0)
+        Public range of the features: two numbers for all features, or two array-likes of shape
+        (n_features,): (lows, highs). For two features a list of two pairs is refused, because it
+        can be read in two ways, and a tuple of two lists isn't. Choose them by the meaning of the
+        features, never from the data. A range ten times too wide costs little. A range that is too
+        narrow hides the values beyond it.
     clip : float, default=3.0
         Public bound on the output, in standard deviations from the mean. It applies for
         ``epsilon=inf`` too.
-    {epsilon, delta, adjacency, ledger, random_state}
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
@@ -348,7 +492,14 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         :class:`NormClipper` of the same bound in between.
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output, up to rounding: `clip` to both sides of 0.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -364,7 +515,10 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     and mean squares of the values clipped to that range. doc/theory/preprocessing.rst has the
     proofs.
 
-    {References: papers:counts}
+    References
+    ----------
+    .. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters:
+       fine-grained error bound on differentially private continual observation. ICML. Section 1.1.
 
     Examples
     --------
@@ -407,11 +561,30 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     def fit(self, X, y=None, groups=None):
         """Learn means and standard deviations privately.
 
-        {Parameters: X:complete, y, groups:drawn}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, without missing values.
+        y : None
+            Ignored.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. One row of each group counts, drawn at random. The number of
+            groups is public. A Series must have the index of X. With None each row is a record.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError, TypeError:transformer}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
+        TypeError
+            If X is sparse.
         """
         # 1. scikit-learn's contract
         X = validate_numbers(self, X)
@@ -436,14 +609,22 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     def transform(self, X):
         """Standardise and clip the features.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         X_scaled : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is.
 
-        {Raises: NotFittedError, ValueError:numbers}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X has another number of features than in `fit`, or isn't a finite array of numbers.
         """
         X = self._numbers(X)
         with np.errstate(all="ignore"):

@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._rows.categories import Known, check_categories, read_categories
 from skdp._rows.columns import as_array, make_unique, number_in_words
@@ -19,7 +18,6 @@ from skdp.preprocessing._plan import plan_encoder
 from skdp.preprocessing._solver import keep_largest, release_counts
 
 
-@shared_docs
 class DPOneHotEncoder(PrivateTransformer):
     r"""Encode categories as columns of 0 and 1; unlisted categories are found privately.
 
@@ -32,7 +30,10 @@ class DPOneHotEncoder(PrivateTransformer):
     with a threshold :math:`\tau` that noisy counts of 1 exceed only with a probability taken from
     `delta`. All others share the column "infrequent". Listed categories cost nothing.
 
-    {guarantee:transformer}
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, for any data, whatever the other parameters. ``privacy_report_`` lists what
+    is assumed public and what is not covered. The output of `transform` for private rows is as
+    private as these rows: pass it to a private estimator, whose guarantee composes with this one.
 
     Parameters
     ----------
@@ -51,7 +52,24 @@ class DPOneHotEncoder(PrivateTransformer):
         The categories with the largest noisy counts are kept.
     sparse_output : bool, default=False
         Whether `transform` returns a ``scipy.sparse.csr_array``.
-    {epsilon, delta, adjacency, ledger, random_state}
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
@@ -66,7 +84,14 @@ class DPOneHotEncoder(PrivateTransformer):
         Range of each column of the output: 0 and 1.
     norm_bound_ : float
         L2 norm that no row of the output exceeds: ``sqrt(n_features)``.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -154,11 +179,24 @@ class DPOneHotEncoder(PrivateTransformer):
         X : array-like of shape (n_samples, n_features)
             Rows of numbers and strings. Each entry is read by itself: True and False are 1 and 0,
             dates are strings such as "2024-01-31", and None is a missing value.
-        {y, groups:drawn}
+        y : None
+            Ignored.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. One row of each group counts, drawn at random. The number of
+            groups is public. A Series must have the index of X. With None each row is a record.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
             If X is sparse, or holds entries of a type that can't be read.
         """
@@ -194,14 +232,20 @@ class DPOneHotEncoder(PrivateTransformer):
     def transform(self, X):
         """Encode rows.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         X_encoded : ndarray or csr_array of shape (n_samples, n_outputs)
             Of float64.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         ValueError
             If X has another number of features than in `fit`, or can't be read; no message quotes
             an entry.
@@ -238,7 +282,10 @@ class DPOneHotEncoder(PrivateTransformer):
             A feature's name, and after an underscore the category or "infrequent", or
             "(infrequent)" where that is a category. Further underscores distinguish equal names.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         ValueError
             If the names are too few or many, or not those of `fit`.
         """

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_feature_bounds, check_real
-from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._rows.categories import check_categories, in_categories, read_categories
 from skdp._rows.columns import as_array, find_gaps, is_gap
@@ -50,7 +49,6 @@ def find_most_frequent(plan, columns, categories, fallbacks, stream):
     ]
 
 
-@shared_docs
 class DPSimpleImputer(PrivateTransformer):
     r"""Fill missing values with a private mean, median or most frequent value of their column.
 
@@ -63,7 +61,10 @@ class DPSimpleImputer(PrivateTransformer):
 
     mapped back to the range.
 
-    {guarantee:transformer}
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, for any data, whatever the other parameters. ``privacy_report_`` lists what
+    is assumed public and what is not covered. The output of `transform` for private rows is as
+    private as these rows: pass it to a private estimator, whose guarantee composes with this one.
 
     Parameters
     ----------
@@ -87,13 +88,29 @@ class DPSimpleImputer(PrivateTransformer):
         for all or in place of one list, counts the values that occur, and considers those so common
         that no single record is revealed; see :class:`DPOneHotEncoder`. Listed values need less
         noise. The mark of a missing entry can't be listed.
-    {epsilon, delta, adjacency}
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
     feature_bounds : pair (low, high), default=(-1.0, 1.0)
         For "mean" and "median": public range of the features, two numbers for all features or two
         array-likes of shape (n_features,). Values beyond it are clipped, also by `transform`.
         Choose them by the meaning of the features, never from the data. The median loses little
         with bounds that are ten times too wide.
-    {ledger, random_state}
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
@@ -106,7 +123,14 @@ class DPSimpleImputer(PrivateTransformer):
         clipped: for "most_frequent" and "constant", and for ``epsilon=inf``.
     norm_bound_ : float
         L2 norm that no row of the output exceeds, up to rounding; infinite where a range is.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -191,11 +215,24 @@ class DPSimpleImputer(PrivateTransformer):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, of numbers for "mean" and "median".
-        {y, groups:drawn}
+        y : None
+            Ignored.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. One row of each group counts, drawn at random. The number of
+            groups is public. A Series must have the index of X. With None each row is a record.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
             If X is sparse, or holds entries of a type that can't be read.
         """
@@ -236,7 +273,10 @@ class DPSimpleImputer(PrivateTransformer):
     def transform(self, X):
         """Fill missing values, and clip to `feature_bounds` for "mean" and "median".
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
@@ -246,7 +286,10 @@ class DPSimpleImputer(PrivateTransformer):
             and "median" apart, the type doesn't follow what lists and columns of objects hold.
             Numbers are float64, or float32 if X is and can hold the fill values and ranges.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         ValueError
             If X has another number of features than in `fit`, or can't be read; no message quotes
             an entry.
@@ -280,7 +323,10 @@ class DPSimpleImputer(PrivateTransformer):
             Those of the features, then those of the indicators, which begin with
             ``missingindicator_``.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         ValueError
             If the names are too few or many, or not those of `fit`.
         """

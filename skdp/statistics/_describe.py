@@ -3,7 +3,6 @@
 from dataclasses import replace
 from numbers import Real
 
-from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._release.plan import Budget, GroupBudget, resolve_delta
 from skdp._rows.bounds import counted_rows
@@ -32,7 +31,6 @@ _CONSTRAINTS = BUDGET_CONSTRAINTS | {
 }
 
 
-@shared_docs
 @validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
 def describe(
     X,
@@ -57,27 +55,45 @@ def describe(
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
         Raw rows, as a frame of pandas, polars or Arrow, an array, or lists.
-    {epsilon:score, delta}
+    epsilon : float
+        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
     crosstabs : list of pairs, default=()
         Pairs of columns, by name or position, whose values are counted together. Each takes as much
         of the budget as the histogram of a column.
-    {kinds:table}
+    numeric_features, categorical_features : list, default=None
+        Columns of numbers and of words, by name or position. Of all others the types say what they
+        hold, which the report names as assumed public: numbers, booleans, dates, or words, if it is
+        categories. What columns of objects or text hold, or those of lists, is learnt within the
+        budget. In a column of numbers, an entry that is not a number is missing. doc/reading.rst
+        has the rules.
     groups : array-like of shape (n_samples,), default=None
         The person, household, ... of each row, as hashable ids. The guarantee is then for one group
         with all its rows, and the described table has one row of each group, drawn at random. With
         None each row is a record.
-    {adjacency}
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
     level : float, default=0.95
         Level of the intervals. They are for the values of the table itself: they cover the noise,
         but not the sampling of the records.
-    {ledger:score, random_state:score}
+    ledger : str, PathLike, PrivacyLedger or None, default=None
+        Ledger to which the release is charged; see :mod:`skdp.ledger`.
+    random_state : int, RandomState instance or None, default=None
+        See :func:`private_score`.
 
     Returns
     -------
     description : PrivateDescription
         Frames of pandas, a figure and the report.
 
-    {Raises: BudgetExceededError}
+    Raises
+    ------
+    BudgetExceededError
+        If there is a ledger, and too little is left in it.
     TypeError
         If X is sparse, an id can't be hashed, or a column is of a type that can't be read.
     ValueError

@@ -5,7 +5,6 @@ import inspect
 import pydoc
 import re
 import sys
-from collections import Counter
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,11 +16,8 @@ from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 from sklearn.base import BaseEstimator
 from sklearn.utils._testing import assert_docstring_consistency
-from sklearn.utils.metaestimators import available_if
 
 import skdp
-from skdp._docs import TEXTS, shared_docs
-from skdp._sklearn import _fit_context
 from skdp.utils.discovery import all_estimators
 from tests._listed import PRIVATE, TRANSFORMERS
 from tests._loops import for_each
@@ -73,66 +69,12 @@ def test_docstring_is_valid_numpydoc(name):
     assert not errors
 
 
-def test_shared_texts_are_filled_in_where_they_are_named():
-    """In functions, properties, class methods, what others wrap, and subclasses."""
-
-    @shared_docs
-    class Shared:
-        """Summary.
-
-        {Parameters: epsilon, delta}
-        """
-
-        @available_if(lambda self: True)
-        @_fit_context(prefer_skip_nested_validation=True)
-        def fit(self):
-            """Fit.
-
-            {Raises: NotFittedError, ValueError}
-            """
-
-        @classmethod
-        def make(cls):
-            """Make.
-
-            {Returns: self}
-            """
-
-        @property
-        def privacy(self):
-            """
-            {epsilon}
-            """
-
-    class Child(Shared):
-        pass
-
-    text = f"Summary.\n\nParameters\n----------\n{TEXTS['epsilon']}\n{TEXTS['delta']}"
-    assert inspect.getdoc(Shared) == inspect.getdoc(Child) == text
-    assert inspect.getdoc(Shared.fit) == inspect.getdoc(Child().fit)
-    errors = f"{TEXTS['NotFittedError']}\n{TEXTS['ValueError']}"
-    assert inspect.getdoc(Shared.fit) == f"Fit.\n\nRaises\n------\n{errors}"
-    assert inspect.getdoc(Child.make) == f"Make.\n\nReturns\n-------\n{TEXTS['self']}"
-    assert inspect.getdoc(Child.privacy) == TEXTS["epsilon"]
-    with pytest.raises(KeyError, match="unknown"):
-        shared_docs(type("Wrong", (), {"__doc__": "{unknown}"}))
-
-
 def test_delta_bounds_a_probability():
     """The loss may exceed epsilon with less."""
-    texts = [text for name, text in TEXTS.items() if name.partition(":")[0] == "delta"]
-    assert all("that the loss may exceed `epsilon`" in text for text in texts)
-
-
-def test_every_shared_text_is_shared():
-    root = Path(skdp.__file__).parent
-    lines = "\n".join(path.read_text(encoding="utf-8") for path in root.rglob("*.py"))
-    named = re.findall(r"^ *\{(?:\w+: )?([\w:]+(?:, [\w:]+)*)\}$", lines, re.MULTILINE)
-    counts = Counter(", ".join(named).split(", "))
-    assert set(counts) == set(TEXTS)
-    assert min(counts.values()) > 1
     for name in public_names():
-        assert not re.search(r"^\{[\w:, ]+\}$", inspect.getdoc(pydoc.locate(name)), re.MULTILINE)
+        text = inspect.getdoc(pydoc.locate(name))
+        for entry in re.findall(r"^delta : float or .*\n((?:    .*\n?)+)", text, re.MULTILINE):
+            assert "that the loss may exceed `epsilon`" in " ".join(entry.split()), name
 
 
 # They have nothing to refuse.

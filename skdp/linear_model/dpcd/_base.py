@@ -7,7 +7,6 @@ from types import NoneType
 import numpy as np
 
 from skdp._checks import check_positive, read_numbers, read_pair
-from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._families.penalties import make_penalty
 from skdp._families.targets import unit_of
@@ -86,7 +85,6 @@ class _InRanges(SteppedEstimator):
         return clip_rows(X, data_norm=data_norm, **how)
 
 
-@shared_docs
 class BaseDPCD(BallMixin, _InRanges):
     """Bounds, planning and solving of the DP-CD estimators."""
 
@@ -98,11 +96,31 @@ class BaseDPCD(BallMixin, _InRanges):
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
             Training rows, dense or CSR. They are copied by column, as float64.
-        {y:either, public_weight}
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of a regression, one or more of each row; or labels of any type that can be
+            sorted.
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError:either, TypeError:unreadable}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, if labels have one class, or a class that isn't
+            among those declared; no message quotes an entry of the data.
+        TypeError
+            If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
         X, y = self._read(X, y)

@@ -4,7 +4,6 @@ from numbers import Real
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._docs import shared_docs
 from skdp._families.losses import LOSSES
 from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import CLASS_CONSTRAINTS, LinearClassifierMixin, LinearRegressorMixin
@@ -14,7 +13,6 @@ _SHARE = Interval(Real, 0, 1, closed="both")
 _REGRESSION = {**CONSTRAINTS, "positive": ["boolean"], "target_bounds": ["array-like", None]}
 
 
-@shared_docs
 class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     r"""Elastic-net regression by differentially private coordinate descent (DP-CD).
 
@@ -43,20 +41,151 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
         for two features must be a tuple of lists or arrays. Ends may be infinite. With
         ``positive=True`` negative bounds become 0.
-    {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
-    {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
-    {selection}
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+        middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+        constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+        learnt (1 / 3 without it). `positive` and `coef_bounds` leave it free.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    accountant : {"pld", "rdp"}, default="pld"
+        How the privacy of all releases is composed. Batches are full, so "pld" is a closed form,
+        which is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
+    smoothness_budget : float, default=0.1
+        Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, that ``smoothness="private"`` spends. It is a share of what a learnt
+        ball leaves.
+    data_norm : float, default=None
+        Public bound on the L2 norm of a row. Where no ball is learnt (see `ball_budget`), longer
+        rows are clipped to it in `fit`, but not in `predict`: put
+        ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None clips no row: the
+        guarantee doesn't need it. Where rows are known to be short, the bound lets
+        ``clipping_norm="auto"`` choose a smaller one.
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Values
+        are then not clipped: `data_norm` and `feature_bounds` only bound the length of rows.
+        `coef_bounds` stay in units of X. With 0 no ball is learnt. "auto" is 0.12, more where the
+        records are few, and 0 where noise would hide the ball, where a `clipping_norm` is given,
+        and where `smoothness` isn't "private": these refer to rows that are not scaled. For a
+        regressor without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04
+        more, and up to 0.2 with few records.
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,): (lows,
+        highs). For two features a list of two pairs is refused, because it can be read in two ways,
+        and a tuple of two lists isn't. Where no ball is learnt (see `ball_budget`), values beyond
+        the range are clipped to it in `fit`, but not in `predict`: where there are many,
+        predictions are far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a
+        `data_norm`, which suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need
+        bounds of their own.
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are clipped to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
+        of most targets where a ball is learnt: see `ball_budget`; the ranges of several targets are
+        equally wide. Elsewhere y is used unchanged, with a warning: the fit is still private, but
+        accurate only if the targets are within about [-1, 1]. The objective is that of the targets
+        in their own units.
+    selection : {"cyclic", "greedy"}, default="cyclic"
+        How coordinates are selected. "cyclic" updates all of them in each pass. "greedy" [2]_ is
+        for thousands of columns of which few matter: each update is along one coordinate, which is
+        privately selected among the steepest. Coordinates that aren't selected keep the coefficient
+        0. Columns are measured in units of `feature_bounds`, which should be tight. No ball is
+        learnt, and the mean square of a column is released with its slope. `clipping_norm` is then
+        the bound to which the slope of one row is clipped. Parameters of passes (`smoothness`,
+        `smoothness_budget`, `clip_by`, `average_every` and `shrinkage`) must be left out.
     max_iter : int or "auto", default="auto"
         Number of passes, all of which are taken. A pass has as many updates as there are columns,
         including that of the intercept. "auto" is 10 to 50, more with less noise, and 100 without
         privacy. With ``selection="greedy"`` it is the number of updates, and "auto" follows from
         the sizes and the privacy parameters.
-    {clipping_norm, clip_by, step_size, smoothness, average_every, shrinkage, ledger, random_state}
+    clipping_norm : float or "auto", default="auto"
+        Factor C of the clipping thresholds ``C_j = sqrt(M_j / sum(M)) C``, where M is the
+        smoothness. They bound what one row contributes to the j-th entry of the gradient; see
+        `clip_by`. "auto" follows from M, the sizes and the privacy parameters: the less noise, the
+        less clipping. It gives the intercept a bound of its own, so the slopes of a rare class are
+        not clipped.
+    clip_by : {"row", "entry"}, default="row"
+        What is clipped. "entry", as in the paper, clips the j-th entry of a row's contribution to
+        C_j. "row" clips the slope of a row, so that over a pass the squares of its entries divided
+        by C_j add up to at most the number of features. The noise is the same, and less is clipped.
+    step_size : float or "auto", default="auto"
+        Factor of the steps ``step_size / M_j``. "auto" is 1, and 1.5 for two classes whose slopes
+        are scaled with ``selection="greedy"``.
+    smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
+        Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
+        "private" spends `smoothness_budget` on the means. "bounds" replaces the mean by the largest
+        square that `feature_bounds` allow, and learns slowly where values are mostly far inside
+        them. An array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
+        features. With ``epsilon=inf`` the first two are the exact means. With an intercept
+        "private" also releases the means of the features, and trains on centred features. This is
+        the same model except for the penalty on the intercept; M is then that of the centred
+        features.
+    average_every : int, "auto" or None, default="auto"
+        Passes between averagings. Each averaging replaces the iterate by the mean of the iterates
+        since the last one. It costs no privacy. None averages nothing. "auto" averages the second
+        half of the passes once, before the penalty is applied, so a coefficient that is 0 on
+        average stays exactly
+        0. It also adds nine steps of the intercept alone, at the start and at the end. Without
+           privacy
+        it averages nothing.
+    shrinkage : float or "auto", default="auto"
+        Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which
+        reduces the noise and is added to the penalty of the model. "auto" follows from the sizes
+        and the privacy parameters. Under an L1 penalty, and with ``average_every="auto"``, it also
+        sets to 0 the coefficients that noise alone would explain. It is 0 without privacy.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
-    {coef_, intercept_, target_bounds_, n_iter_, clipping_norm_, step_size_}
-    {ball, privacy_report_, n_features_in_, feature_names_in_}
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y. A table of one target has the shape of a flat y here and in
+        predictions, as for scikit-learn's Ridge; `intercept_` is an array then.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
+        entry for each of several learnt targets. Infinite where there are none, and without
+        privacy.
+    n_iter_ : int
+        Passes taken.
+    clipping_norm_ : float or None
+        The factor C of the clipping bounds; None where it follows from privately released
+        smoothness constants, and so isn't public.
+    step_size_ : float
+        The factor of the steps.
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -65,11 +194,22 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 
     Notes
     -----
-    {method:dpcd}
+    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
+    a proximal step along it. The coordinates of a pass come in random order, while the paper draws
+    each independently. Coordinates whose features are small have small bounds, little noise and
+    long steps, so features need not have the same scale. With ``clip_by="row"`` a pass over the
+    features is one Gaussian release. The noise is that of the exact composition of Gaussian
+    mechanisms.
     Several outputs are clipped and released
     together.
 
-    {References: papers:dpcd}
+    References
+    ----------
+    .. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private
+       coordinate descent for composite empirical risk minimization. ICML. Algorithm 1, sections 5.1
+       and 5.2.
+    .. [2] Mangold, Bellet, Salmon and Tommasi (2023). High-dimensional private empirical risk
+       minimization by greedy coordinate descent. AISTATS.
 
     Examples
     --------
@@ -142,7 +282,6 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         return LOSSES["squared_error"]
 
 
-@shared_docs
 class DPCDLasso(DPCDElasticNet):
     r"""Sparse linear regression (LASSO) by differentially private coordinate descent (DP-CD).
 
@@ -167,20 +306,151 @@ class DPCDLasso(DPCDElasticNet):
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
         for two features must be a tuple of lists or arrays. Ends may be infinite. With
         ``positive=True`` negative bounds become 0.
-    {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
-    {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
-    {selection}
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+        middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+        constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+        learnt (1 / 3 without it). `positive` and `coef_bounds` leave it free.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    accountant : {"pld", "rdp"}, default="pld"
+        How the privacy of all releases is composed. Batches are full, so "pld" is a closed form,
+        which is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
+    smoothness_budget : float, default=0.1
+        Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, that ``smoothness="private"`` spends. It is a share of what a learnt
+        ball leaves.
+    data_norm : float, default=None
+        Public bound on the L2 norm of a row. Where no ball is learnt (see `ball_budget`), longer
+        rows are clipped to it in `fit`, but not in `predict`: put
+        ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None clips no row: the
+        guarantee doesn't need it. Where rows are known to be short, the bound lets
+        ``clipping_norm="auto"`` choose a smaller one.
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Values
+        are then not clipped: `data_norm` and `feature_bounds` only bound the length of rows.
+        `coef_bounds` stay in units of X. With 0 no ball is learnt. "auto" is 0.12, more where the
+        records are few, and 0 where noise would hide the ball, where a `clipping_norm` is given,
+        and where `smoothness` isn't "private": these refer to rows that are not scaled. For a
+        regressor without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04
+        more, and up to 0.2 with few records.
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,): (lows,
+        highs). For two features a list of two pairs is refused, because it can be read in two ways,
+        and a tuple of two lists isn't. Where no ball is learnt (see `ball_budget`), values beyond
+        the range are clipped to it in `fit`, but not in `predict`: where there are many,
+        predictions are far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a
+        `data_norm`, which suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need
+        bounds of their own.
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are clipped to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
+        of most targets where a ball is learnt: see `ball_budget`; the ranges of several targets are
+        equally wide. Elsewhere y is used unchanged, with a warning: the fit is still private, but
+        accurate only if the targets are within about [-1, 1]. The objective is that of the targets
+        in their own units.
+    selection : {"cyclic", "greedy"}, default="cyclic"
+        How coordinates are selected. "cyclic" updates all of them in each pass. "greedy" [2]_ is
+        for thousands of columns of which few matter: each update is along one coordinate, which is
+        privately selected among the steepest. Coordinates that aren't selected keep the coefficient
+        0. Columns are measured in units of `feature_bounds`, which should be tight. No ball is
+        learnt, and the mean square of a column is released with its slope. `clipping_norm` is then
+        the bound to which the slope of one row is clipped. Parameters of passes (`smoothness`,
+        `smoothness_budget`, `clip_by`, `average_every` and `shrinkage`) must be left out.
     max_iter : int or "auto", default="auto"
         Number of passes, all of which are taken. A pass has as many updates as there are columns,
         including that of the intercept. "auto" is 10 to 50, more with less noise, and 100 without
         privacy. With ``selection="greedy"`` it is the number of updates, and "auto" follows from
         the sizes and the privacy parameters.
-    {clipping_norm, clip_by, step_size, smoothness, average_every, shrinkage, ledger, random_state}
+    clipping_norm : float or "auto", default="auto"
+        Factor C of the clipping thresholds ``C_j = sqrt(M_j / sum(M)) C``, where M is the
+        smoothness. They bound what one row contributes to the j-th entry of the gradient; see
+        `clip_by`. "auto" follows from M, the sizes and the privacy parameters: the less noise, the
+        less clipping. It gives the intercept a bound of its own, so the slopes of a rare class are
+        not clipped.
+    clip_by : {"row", "entry"}, default="row"
+        What is clipped. "entry", as in the paper, clips the j-th entry of a row's contribution to
+        C_j. "row" clips the slope of a row, so that over a pass the squares of its entries divided
+        by C_j add up to at most the number of features. The noise is the same, and less is clipped.
+    step_size : float or "auto", default="auto"
+        Factor of the steps ``step_size / M_j``. "auto" is 1, and 1.5 for two classes whose slopes
+        are scaled with ``selection="greedy"``.
+    smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
+        Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
+        "private" spends `smoothness_budget` on the means. "bounds" replaces the mean by the largest
+        square that `feature_bounds` allow, and learns slowly where values are mostly far inside
+        them. An array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
+        features. With ``epsilon=inf`` the first two are the exact means. With an intercept
+        "private" also releases the means of the features, and trains on centred features. This is
+        the same model except for the penalty on the intercept; M is then that of the centred
+        features.
+    average_every : int, "auto" or None, default="auto"
+        Passes between averagings. Each averaging replaces the iterate by the mean of the iterates
+        since the last one. It costs no privacy. None averages nothing. "auto" averages the second
+        half of the passes once, before the penalty is applied, so a coefficient that is 0 on
+        average stays exactly
+        0. It also adds nine steps of the intercept alone, at the start and at the end. Without
+           privacy
+        it averages nothing.
+    shrinkage : float or "auto", default="auto"
+        Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which
+        reduces the noise and is added to the penalty of the model. "auto" follows from the sizes
+        and the privacy parameters. Under an L1 penalty, and with ``average_every="auto"``, it also
+        sets to 0 the coefficients that noise alone would explain. It is 0 without privacy.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
-    {coef_, intercept_, target_bounds_, n_iter_, clipping_norm_, step_size_}
-    {ball, privacy_report_, n_features_in_, feature_names_in_}
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y. A table of one target has the shape of a flat y here and in
+        predictions, as for scikit-learn's Ridge; `intercept_` is an array then.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
+        entry for each of several learnt targets. Infinite where there are none, and without
+        privacy.
+    n_iter_ : int
+        Passes taken.
+    clipping_norm_ : float or None
+        The factor C of the clipping bounds; None where it follows from privately released
+        smoothness constants, and so isn't public.
+    step_size_ : float
+        The factor of the steps.
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -189,11 +459,22 @@ class DPCDLasso(DPCDElasticNet):
 
     Notes
     -----
-    {method:dpcd}
+    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
+    a proximal step along it. The coordinates of a pass come in random order, while the paper draws
+    each independently. Coordinates whose features are small have small bounds, little noise and
+    long steps, so features need not have the same scale. With ``clip_by="row"`` a pass over the
+    features is one Gaussian release. The noise is that of the exact composition of Gaussian
+    mechanisms.
     Several outputs are clipped and released
     together.
 
-    {References: papers:dpcd}
+    References
+    ----------
+    .. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private
+       coordinate descent for composite empirical risk minimization. ICML. Algorithm 1, sections 5.1
+       and 5.2.
+    .. [2] Mangold, Bellet, Salmon and Tommasi (2023). High-dimensional private empirical risk
+       minimization by greedy coordinate descent. AISTATS.
 
     Examples
     --------
@@ -260,7 +541,6 @@ class DPCDLasso(DPCDElasticNet):
         self.random_state = random_state
 
 
-@shared_docs
 class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
     r"""Logistic regression by differentially private coordinate descent (DP-CD).
 
@@ -280,11 +560,15 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
     With ``classes=None`` the set of classes is read from y and assumed public. ``privacy_report_``
     lists what is assumed public and what is not covered.
 
-    {Parameters: penalty}
+    Parameters
+    ----------
+    penalty : {"l2", "l1", "elasticnet"}, default="l2"
+        ``||w||^2 / 2``, ``||w||_1``, or ``l1_ratio`` of the second and the rest of the first.
     alpha : float, default=1e-4
         Strength of the penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``.
-    {l1_ratio}
+    l1_ratio : float, default=0.5
+        Share of the L1 penalty for ``penalty="elasticnet"``.
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
         for two features must be a tuple of lists or arrays. Ends may be infinite.
@@ -292,9 +576,63 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         Whether to fit an intercept. It is penalised like the coefficients, as in LinearSVC. It
         belongs to a constant column, equal to a third of the ball's radius, or of `data_norm` where
         no ball is learnt (1 / 3 without it). `coef_bounds` leave it free.
-    {classes, class_weight, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
-    {ball_budget:dpcd, feature_bounds}
-    {selection}
+    classes : array-like, default=None
+        The class set. None reads it from y, which reveals whether a rare class occurs; declare it
+        if that is not public. Labels outside it are refused, classes without a row are kept.
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as the weight of its label, and is clipped to the same bound as all others, so the
+        label stays private. Weights that balance classes are ``1 / (n_classes * share)``, with
+        shares that are known or guessed without the data. "balanced" would read the shares from the
+        data, and is refused. None gives all classes the weight 1.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    accountant : {"pld", "rdp"}, default="pld"
+        How the privacy of all releases is composed. Batches are full, so "pld" is a closed form,
+        which is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
+    smoothness_budget : float, default=0.1
+        Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, that ``smoothness="private"`` spends. It is a share of what a learnt
+        ball leaves.
+    data_norm : float, default=None
+        Public bound on the L2 norm of a row. Where no ball is learnt (see `ball_budget`), longer
+        rows are clipped to it in `fit`, but not in `predict`: put
+        ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None clips no row: the
+        guarantee doesn't need it. Where rows are known to be short, the bound lets
+        ``clipping_norm="auto"`` choose a smaller one.
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Values
+        are then not clipped: `data_norm` and `feature_bounds` only bound the length of rows.
+        `coef_bounds` stay in units of X. With 0 no ball is learnt. "auto" is 0.12, more where the
+        records are few, and 0 where noise would hide the ball, where a `clipping_norm` is given,
+        and where `smoothness` isn't "private": these refer to rows that are not scaled. For a
+        regressor without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04
+        more, and up to 0.2 with few records.
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,): (lows,
+        highs). For two features a list of two pairs is refused, because it can be read in two ways,
+        and a tuple of two lists isn't. Where no ball is learnt (see `ball_budget`), values beyond
+        the range are clipped to it in `fit`, but not in `predict`: where there are many,
+        predictions are far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a
+        `data_norm`, which suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need
+        bounds of their own.
+    selection : {"cyclic", "greedy"}, default="cyclic"
+        How coordinates are selected. "cyclic" updates all of them in each pass. "greedy" [2]_ is
+        for thousands of columns of which few matter: each update is along one coordinate, which is
+        privately selected among the steepest. Coordinates that aren't selected keep the coefficient
+        0. Columns are measured in units of `feature_bounds`, which should be tight. No ball is
+        learnt, and the mean square of a column is released with its slope. `clipping_norm` is then
+        the bound to which the slope of one row is clipped. Parameters of passes (`smoothness`,
+        `smoothness_budget`, `clip_by`, `average_every` and `shrinkage`) must be left out.
     max_iter : int or "auto", default="auto"
         Number of passes, all of which are taken. A pass has as many updates as there are columns,
         including that of the intercept. "auto" is 5 to 50, more with less noise, and 100 without
@@ -307,7 +645,13 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         less clipping. It gives the intercept a bound of its own, so the slopes of a rare class are
         not clipped. With two classes and little noise, slopes are scaled by a factor that doesn't
         depend on the label, rather than clipped, so rare words don't seem rarer in a rare class.
-    {clip_by, step_size}
+    clip_by : {"row", "entry"}, default="row"
+        What is clipped. "entry", as in the paper, clips the j-th entry of a row's contribution to
+        C_j. "row" clips the slope of a row, so that over a pass the squares of its entries divided
+        by C_j add up to at most the number of features. The noise is the same, and less is clipped.
+    step_size : float or "auto", default="auto"
+        Factor of the steps ``step_size / M_j``. "auto" is 1, and 1.5 for two classes whose slopes
+        are scaled with ``selection="greedy"``.
     smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
         Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1/4.
         "private" spends `smoothness_budget` on the means. "bounds" replaces the mean by the largest
@@ -317,12 +661,61 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         "private" also releases the means of the features, and trains on centred features. This is
         the same model except for the penalty on the intercept; M is then that of the centred
         features.
-    {average_every, shrinkage, ledger, random_state}
+    average_every : int, "auto" or None, default="auto"
+        Passes between averagings. Each averaging replaces the iterate by the mean of the iterates
+        since the last one. It costs no privacy. None averages nothing. "auto" averages the second
+        half of the passes once, before the penalty is applied, so a coefficient that is 0 on
+        average stays exactly
+        0. It also adds nine steps of the intercept alone, at the start and at the end. Without
+           privacy
+        it averages nothing.
+    shrinkage : float or "auto", default="auto"
+        Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which
+        reduces the noise and is added to the penalty of the model. "auto" follows from the sizes
+        and the privacy parameters. Under an L1 penalty, and with ``average_every="auto"``, it also
+        sets to 0 the coefficients that noise alone would explain. It is 0 without privacy.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
-    {classes_, coef_:classification, intercept_:classification, n_iter_, clipping_norm_, step_size_}
-    {ball, privacy_report_, n_features_in_, feature_names_in_}
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients; one row if there are two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    n_iter_ : int
+        Passes taken.
+    clipping_norm_ : float or None
+        The factor C of the clipping bounds; None where it follows from privately released
+        smoothness constants, and so isn't public.
+    step_size_ : float
+        The factor of the steps.
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -331,11 +724,22 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
 
     Notes
     -----
-    {method:dpcd}
+    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
+    a proximal step along it. The coordinates of a pass come in random order, while the paper draws
+    each independently. Coordinates whose features are small have small bounds, little noise and
+    long steps, so features need not have the same scale. With ``clip_by="row"`` a pass over the
+    features is one Gaussian release. The noise is that of the exact composition of Gaussian
+    mechanisms.
     The classes are clipped and released together: each adds noise, but none takes a share of the
     budget.
 
-    {References: papers:dpcd}
+    References
+    ----------
+    .. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private
+       coordinate descent for composite empirical risk minimization. ICML. Algorithm 1, sections 5.1
+       and 5.2.
+    .. [2] Mangold, Bellet, Salmon and Tommasi (2023). High-dimensional private empirical risk
+       minimization by greedy coordinate descent. AISTATS.
 
     Examples
     --------

@@ -7,7 +7,6 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._checks import check_count, check_n_jobs, check_positive, check_word
-from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._families.losses import LOSSES
 from skdp._families.weights import joint_weights
@@ -37,7 +36,6 @@ _CONSTRAINTS = {
 }
 
 
-@shared_docs
 class _BaseDPSCD(BallMixin, SteppedEstimator):
     """What the DP-SCD estimators share."""
 
@@ -45,11 +43,33 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
     def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
-        {Parameters: X:training, y:either, public_weight}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are kept in their precision.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of a regression, one or more of each row; or labels of any type that can be
+            sorted.
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError:either}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, if labels have one class, or a class that isn't
+            among those declared; no message quotes an entry of the data.
         TypeError
             If y is sparse, or X is and `solver` isn't "dual".
         """
@@ -156,7 +176,6 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         self.privacy_report_ = report
 
 
-@shared_docs
 class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     r"""Ridge regression by differentially private dual coordinate descent (DP-SCD).
 
@@ -173,28 +192,136 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
-    {fit_intercept, epsilon, delta, adjacency}
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+        middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+        constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+        learnt.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
     accountant : {"pld", "rdp"}, default="pld"
         How the privacy of many steps is composed: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
-    {noisy_dual, data_norm:regression}
-    {ball_budget:dpscd, feature_bounds:dpscd, target_bounds}
+    noisy_dual : bool, default=False
+        Whether the dual variable gets noise of its own, as in the paper's Algorithm 1, which makes
+        the noise on the model sqrt(2) times larger. For comparison: the dual variable is not
+        published here either, and the guarantee is that of the fitted attributes alone.
+    data_norm : float, default=1.0
+        Public bound on the L2 norm of a row. Where a ball is learnt (see `ball_budget`), it may be
+        far too wide. Otherwise longer rows are clipped to it in `fit`, but not in `predict`: put
+        ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or predictions for long
+        rows are far off. In that case take the length of a typical row: ``sqrt(0.2 * a + b)`` for
+        `a` numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. A bound ten
+        times too wide can cost all accuracy. `skdp.preprocessing.BoundsScaler` gives features
+        public ranges.
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Other
+        settings are for rows as long as `data_norm`, and follow the radius. With 0 no ball is
+        learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, more where the records
+        are few, and 0 where noise would hide the ball, where a `clipping_norm` is given, and with
+        ``noisy_dual=True`` or another solver than "dual": these refer to rows that are not scaled.
+        For a regressor without `target_bounds`, a quarter of the share learns these; "auto" is then
+        0.04 more, and up to 0.2 with few records.
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,), which
+        for two features must be a tuple of lists or arrays. It is for ``solver="primal"`` only,
+        which clips values to it after rows are clipped to `data_norm`. None means ``(-data_norm,
+        data_norm)``.
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are clipped to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
+        of most targets where a ball is learnt (see `ball_budget`) and the objective has no number
+        in the units of y, such as the strength of an L1 penalty or the threshold of Huber's loss.
+        Elsewhere y is used unchanged, with a warning: the fit is still private, but accurate only
+        if the targets are within about [-1, 1].
     max_iter : int, default=10
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
-    {batch_size, clipping_norm:dpscd}
+    batch_size : int or "auto", default="auto"
+        Expected number of rows per step. "auto" is a function of n_samples, n_features and the
+        parameters: a quarter of the square root of n_samples, at least 8, or more where small
+        batches would add noise (for ``solver="dual"``).
+    clipping_norm : float or "auto", default="auto"
+        Clipping bound on the contribution of one row to a release, in the units of its dual
+        variable times its norm (for ``solver="primal"``: on the update of a coefficient times its
+        column's norm bound). With a centre, "auto" is so large that all passes together can move a
+        dual variable through its range, or through 0.6 of it where the noise is large. Without a
+        centre, "auto" balances the noise in a prediction against how far the rows can move it. Both
+        are functions of n_samples and the parameters.
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, or of the last quarter with
         a centre (`proximal`). It costs no privacy.
-    {proximal, solver, n_jobs, ledger, random_state}
+    proximal : float or "auto", default="auto"
+        Strength of a proximal term (for ``solver="dual"``): :math:`\frac{\kappa}{2} \|w -
+        \text{centre}\|^2` is added to the objective, with a centre that follows the released model.
+        It damps noise and, as the centre moves, hardly the model. It costs no privacy. 0 is the
+        paper's algorithm. "auto" is 0 for the squared loss and where a `clipping_norm` is given,
+        and otherwise a function of n_samples, n_features and the parameters. The strength for the
+        intercept is a public share of it, between a ninth and all.
+    solver : {"dual", "sequential", "primal"}, default="dual"
+        The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
+        "sequential" (Algorithm 3, updates see those before them in a batch) and "primal" (Algorithm
+        2, coordinates of the model; smooth losses only; `batch_size` then counts columns, "auto"
+        being 1). Both are accounted without amplification by sampling, and every release has the
+        pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L the batch size,
+        under either adjacency. `n_jobs` has no effect there.
+    n_jobs : int, default=None
+        Threads that share a step, as in joblib. They are used only where a step has enough work to
+        pay for them; the result is the same to the last bit for every value.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
-    {Attributes: coef_, intercept_, n_iter_, target_bounds_}
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y. A table of one target has the shape of a flat y here and in
+        predictions, as for scikit-learn's Ridge; `intercept_` is an array then.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+    n_iter_ : int
+        Passes taken.
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
+        entry for each of several learnt targets. Infinite where there are none, and without
+        privacy.
     batch_size_ : int
         Expected rows per step; columns for ``solver="primal"``.
     clipping_norm_ : float
         Bound to which one update was clipped; see `clipping_norm`.
     proximal_ : float
         Strength of the proximal term; see `proximal`. 0 for the other solvers.
-    {ball, privacy_report_, n_features_in_, feature_names_in_}
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -272,7 +399,6 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         return LOSSES["squared_error"]
 
 
-@shared_docs
 class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
 
@@ -297,28 +423,134 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's LogisticRegression and LinearSVC have
         ``C = 1 / (n_samples * alpha)``.
-    {fit_intercept:classification, classes, class_weight, epsilon, delta, adjacency}
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, as in LinearSVC. It
+        belongs to a constant column, equal to a third of the ball's radius, or of `data_norm` where
+        no ball is learnt.
+    classes : array-like, default=None
+        The class set. None reads it from y, which reveals whether a rare class occurs; declare it
+        if that is not public. Labels outside it are refused, classes without a row are kept.
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as the weight of its label, and is clipped to the same bound as all others, so the
+        label stays private. Weights that balance classes are ``1 / (n_classes * share)``, with
+        shares that are known or guessed without the data. "balanced" would read the shares from the
+        data, and is refused. None gives all classes the weight 1.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
     accountant : {"pld", "rdp"}, default="pld"
         How the privacy of many steps is composed: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
-    {noisy_dual, data_norm:classification}
-    {ball_budget:dpscd, feature_bounds:dpscd}
+    noisy_dual : bool, default=False
+        Whether the dual variable gets noise of its own, as in the paper's Algorithm 1, which makes
+        the noise on the model sqrt(2) times larger. For comparison: the dual variable is not
+        published here either, and the guarantee is that of the fitted attributes alone.
+    data_norm : float, default=1.0
+        Public bound on the L2 norm of a row. Where a ball is learnt (see `ball_budget`), it may be
+        far too wide. Otherwise longer rows are clipped to it in `fit`, but not in `predict`: put
+        ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or probabilities of long
+        rows are overconfident. In that case take the length of a typical row: ``sqrt(0.2 * a + b)``
+        for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. A bound ten
+        times too wide can cost all accuracy. `skdp.preprocessing.BoundsScaler` gives features
+        public ranges.
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Other
+        settings are for rows as long as `data_norm`, and follow the radius. With 0 no ball is
+        learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, more where the records
+        are few, and 0 where noise would hide the ball, where a `clipping_norm` is given, and with
+        ``noisy_dual=True`` or another solver than "dual": these refer to rows that are not scaled.
+        For a regressor without `target_bounds`, a quarter of the share learns these; "auto" is then
+        0.04 more, and up to 0.2 with few records.
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,), which
+        for two features must be a tuple of lists or arrays. It is for ``solver="primal"`` only,
+        which clips values to it after rows are clipped to `data_norm`. None means ``(-data_norm,
+        data_norm)``.
     max_iter : int, default=10
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
-    {batch_size, clipping_norm:dpscd}
+    batch_size : int or "auto", default="auto"
+        Expected number of rows per step. "auto" is a function of n_samples, n_features and the
+        parameters: a quarter of the square root of n_samples, at least 8, or more where small
+        batches would add noise (for ``solver="dual"``).
+    clipping_norm : float or "auto", default="auto"
+        Clipping bound on the contribution of one row to a release, in the units of its dual
+        variable times its norm (for ``solver="primal"``: on the update of a coefficient times its
+        column's norm bound). With a centre, "auto" is so large that all passes together can move a
+        dual variable through its range, or through 0.6 of it where the noise is large. Without a
+        centre, "auto" balances the noise in a prediction against how far the rows can move it. Both
+        are functions of n_samples and the parameters.
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, or of the last quarter with
         a centre (`proximal`). It costs no privacy.
-    {proximal, solver, n_jobs, ledger, random_state}
+    proximal : float or "auto", default="auto"
+        Strength of a proximal term (for ``solver="dual"``): :math:`\frac{\kappa}{2} \|w -
+        \text{centre}\|^2` is added to the objective, with a centre that follows the released model.
+        It damps noise and, as the centre moves, hardly the model. It costs no privacy. 0 is the
+        paper's algorithm. "auto" is 0 for the squared loss and where a `clipping_norm` is given,
+        and otherwise a function of n_samples, n_features and the parameters. The strength for the
+        intercept is a public share of it, between a ninth and all.
+    solver : {"dual", "sequential", "primal"}, default="dual"
+        The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
+        "sequential" (Algorithm 3, updates see those before them in a batch) and "primal" (Algorithm
+        2, coordinates of the model; smooth losses only; `batch_size` then counts columns, "auto"
+        being 1). Both are accounted without amplification by sampling, and every release has the
+        pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L the batch size,
+        under either adjacency. `n_jobs` has no effect there.
+    n_jobs : int, default=None
+        Threads that share a step, as in joblib. They are used only where a step has enough work to
+        pay for them; the result is the same to the last bit for every value.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
-    {Attributes: classes_, coef_:classification, intercept_:classification, n_iter_}
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients; one row if there are two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    n_iter_ : int
+        Passes taken.
     batch_size_ : int
         Expected rows per step; columns for ``solver="primal"``.
     clipping_norm_ : float
         Bound to which one update was clipped; see `clipping_norm`.
     proximal_ : float
         Strength of the proximal term; see `proximal`. 0 for the other solvers.
-    {ball, privacy_report_, n_features_in_, feature_names_in_}
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------

@@ -13,7 +13,6 @@ from skdp._checks import (
     check_sample_epsilon,
     check_word,
 )
-from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._families.penalties import make_penalty
 from skdp._families.weights import joint_weights
@@ -67,7 +66,6 @@ class _Stream:
     name: str | None = None
 
 
-@shared_docs
 class BaseDPSGD(BallMixin, SteppedEstimator):
     """Planning, solving and streams of the DP-SGD estimators."""
 
@@ -78,7 +76,13 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
     def fit(self, X, y, sample_epsilon=None, public_weight=None):
         """Fit the model privately.
 
-        {Parameters: X:training, y:either}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are kept in their precision.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of a regression, one or more of each row; or labels of any type that can be
+            sorted.
         sample_epsilon : array-like of shape (n_samples,), default=None
             For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. The smallest
             epsilon in a batch sets its noise, so records of about the same epsilon share batches,
@@ -86,11 +90,28 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
             These numbers are assumed public: they must not depend on the records. A Series must
             have the index of X. In a meta-estimator they need metadata routing, see
             ``set_fit_request``. Without them every record has `epsilon`.
-        {public_weight}
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError:either, TypeError:unreadable}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, if labels have one class, or a class that isn't
+            among those declared; no message quotes an entry of the data.
+        TypeError
+            If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
         X, y = self._read(X, y, order="C")

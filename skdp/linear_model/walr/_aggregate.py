@@ -9,7 +9,6 @@ from functools import partial, reduce
 import numpy as np
 
 from skdp._checks import check_count, check_fields, check_flag, check_real, check_within
-from skdp._docs import shared_docs
 from skdp._families.weights import WEIGHTS_STATED
 from skdp._release.plan import CLASSES_READ
 from skdp.accountant import calibrate
@@ -46,7 +45,6 @@ class TooLittleNoise(ValueError):
     """An aggregate's noise isn't enough for what it promises."""
 
 
-@shared_docs
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LabelAggregate:
     """Noisy sums by label, from the holder of labels to a trainer without labels.
@@ -123,7 +121,10 @@ class LabelAggregate:
         If fields don't match, or claim more than their noise gives. Adding raises it where parts
         have a record or a name in common, or were prepared differently.
 
-    {References: papers:labels}
+    References
+    ----------
+    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression.
+       Technical note, section "Label differential privacy".
 
     Examples
     --------

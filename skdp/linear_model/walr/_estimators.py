@@ -7,7 +7,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp._checks import check_count, check_finite, read_numbers
-from skdp._docs import shared_docs
 from skdp._estimator import PrivateEstimator
 from skdp._release.plan import resolve_batch_size, resolve_delta
 from skdp._rows.numbers import validate_numbers
@@ -41,7 +40,6 @@ _LESS_PRIVATE = (
 _STOPPED = "The solver took all max_iter={} iterations; raise max_iter or alpha."
 
 
-@shared_docs
 class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     r"""Logistic regression under label differential privacy (WALR).
 
@@ -72,7 +70,11 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         here because X is public.
     fit_intercept : bool, default=True
         Whether to fit intercepts.
-    {classes, epsilon}
+    classes : array-like, default=None
+        The class set. None reads it from y, which reveals whether a rare class occurs; declare it
+        if that is not public. Labels outside it are refused, classes without a row are kept.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
     delta : float or "auto", default="auto"
         Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
         n_samples`` where that is less. 0 means a pure guarantee, which only flipped labels give.
@@ -107,9 +109,24 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     eta0 : float or "auto", default="auto"
         Step size of ``solver="gd"`` and ``"hybrid"``. "auto" is the reciprocal of the largest
         curvature.
-    {ledger, random_state}
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
-    {Attributes: classes_, coef_:classification, intercept_:classification}
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients; one row if there are two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
     alpha_ : float
         Strength of the penalty; see `alpha`.
     n_iter_ : int
@@ -117,7 +134,14 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     aggregate_ : LabelAggregate
         The release that the model was computed from. More models can be computed from it at no
         further privacy cost, by post-processing; see `fit_aggregate` and `walr_path`.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -214,9 +238,20 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
             meta-estimator they need metadata routing, see ``set_fit_request``. Without weights all
             records count equally.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError:either, TypeError:unreadable}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, if labels have one class, or a class that isn't
+            among those declared; no message quotes an entry of the data.
+        TypeError
+            If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
         X, y = validate_numbers(self, X, y, order="C")
@@ -254,7 +289,10 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
             by their mean, so for a sum of two aggregates these are ``np.concatenate([one /
             np.mean(one), two / np.mean(two)])``.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
@@ -328,7 +366,6 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         return w, alpha, max_iter
 
 
-@shared_docs
 @in_order_of_rows
 def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     """Solve WALR for many strengths of regularisation, at no cost in privacy.
@@ -366,7 +403,10 @@ def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     ValueError
         If `alphas` aren't positive, or X doesn't match the aggregate.
 
-    {References: papers:labels}
+    References
+    ----------
+    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression.
+       Technical note, section "Label differential privacy".
 
     Examples
     --------

@@ -7,7 +7,6 @@ from secrets import token_hex
 import numpy as np
 
 from skdp._checks import check_positive, check_public_weight
-from skdp._docs import shared_docs
 from skdp._families.targets import encode_labels
 from skdp._families.weights import weigh
 from skdp._release.plan import resolve_delta
@@ -36,7 +35,6 @@ _TOO_MANY_COLUMNS = (
 )
 
 
-@shared_docs
 @validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
 def label_aggregate(
     X,
@@ -96,9 +94,19 @@ def label_aggregate(
     aggregate : LabelAggregate
         The release.
 
-    {Raises: BudgetExceededError, ValueError, TypeError:unreadable}
+    Raises
+    ------
+    BudgetExceededError
+        If there is a ledger, and too little is left in it.
+    ValueError
+        If a parameter or the input is invalid; no message quotes an entry of the data.
+    TypeError
+        If X is of a kind that can't be read.
 
-    {References: papers:labels}
+    References
+    ----------
+    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression.
+       Technical note, section "Label differential privacy".
 
     Examples
     --------

@@ -9,7 +9,6 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._checks import check_finite, check_n_jobs, check_positive
-from skdp._docs import shared_docs
 from skdp._families.losses import LOSSES, Multinomial
 from skdp._families.targets import unit_of
 from skdp._rows.bounds import augmented_norm, intercept_constant
@@ -96,7 +95,6 @@ class Solved(NamedTuple):
     told: object
 
 
-@shared_docs
 class BaseWhitened(BallMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
 
@@ -112,11 +110,33 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
             Training rows, dense or CSR; float32 and float64 are kept in their precision, in order.
-        {y:either, groups:whitened, public_weight}
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of a regression, one or more of each row; or labels of any type that can be
+            sorted.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. The number of groups is public; the number of rows of each
+            group is not. The number of groups sets `delta`, and divides the sum over all rows in
+            the objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. A Series must have the
+            index of X, as ids are matched with rows by their place. With None each row is a record.
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared, or a target outside the range of the loss, or if an id of a group is
@@ -304,7 +324,6 @@ def rows_of(groups, X):
     return X.toarray() if groups is not None and issparse(X) else X
 
 
-@shared_docs
 class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened):
     r"""Ridge regression by private whitening, the recommended regressor.
 
@@ -321,8 +340,46 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
-    {fit_intercept, epsilon, delta, adjacency, moment_budget, public_moment, data_norm:whitened}
-    {ball_budget}
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+        middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+        constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+        learnt.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, for releasing the second moment of the rows. "auto" is 0.1, and 0
+        above 2,000 columns, where computing the eigenvectors of the moment would take longer than
+        the rest of the fit. With 0 rows aren't whitened, which is less accurate wherever columns
+        are correlated or of uneven scale.
+    public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
+        Second moment of public rows, in place of a released one: the mean of ``np.outer(z, z)``
+        over rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups
+        it is the mean over people of the sums over their rows. No budget is then spent on a moment.
+        It is assumed public; a wrong one costs only accuracy. With ``epsilon=inf`` it is not
+        needed: rows are whitened by their own moment.
+    data_norm : float or None, default=None
+        Public bound on the L2 norm of a row. None sets no bound: a ball that contains the rows is
+        learnt, see `ball_budget`. A bound makes this cheaper. Where there is too much noise to
+        learn a ball, rows are clipped to the bound in `fit` (not in `predict`).
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0
+        no ball is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to
+        0.5 where the records are so few that only a radius about 0 is learnt. Parts that noise
+        would hide are not learnt. If that includes a scale for each column (``scale_`` is then one
+        number), columns of large numbers dominate the others: bring them to similar units, for
+        example with `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a
+        quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are clipped to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
@@ -341,17 +398,92 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         curvature of the loss, with which steps don't diverge.
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
-    {rows_per_group, inference, n_jobs:whitened, ledger, random_state}
+    rows_per_group : float or "auto", default="auto"
+        For fits with `groups`: bound on the contribution of a group to the second moment, as a
+        number of rows of full length, at least 1. Groups with more are clipped to it there; the
+        steps use all rows. "auto" is 2 to 16, larger with less noise, and follows from public
+        numbers.
+    inference : bool, default=False
+        Whether to also release what standard errors and confidence intervals need, within the same
+        budget: see `conf_int` and `summary`. It supports one target, or two classes. The
+        coefficients then come from other steps, for which `step_size`, `average` and, where there
+        is one, `momentum` must keep their defaults. "auto" then means a `moment_budget` of 0.3, and
+        a `max_iter` of 32; `max_iter` must be at least 12. With a `data_norm` no ball is learnt
+        (`ball_budget` must be "auto" or 0), and every row within it counts whole: take one that no
+        row exceeds, as longer rows count less. Without it rows beyond the learnt radius count less,
+        and intervals are of that weighted regression, not of the unweighted coefficient: see
+        ``inference_quality_``. `DPRidge` has no intervals without bounds of targets, given or
+        learnt. doc/theory/inference.rst derives them.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
-    {Attributes: coef_, intercept_, target_bounds_}
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y. A table of one target has the shape of a flat y here and in
+        predictions, as for scikit-learn's Ridge; `intercept_` is an array then.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
+        entry for each of several learnt targets. Infinite where there are none, and without
+        privacy.
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
         Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
     step_size_ : float
         Length of the steps; see `step_size`.
-    {ball, moment_, errors}
-    {privacy_report_, n_features_in_, feature_names_in_}
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    moment_ : ndarray of shape (n_features + 1, n_features + 1)
+        Second moment of the rows (1, x) by which rows were whitened: the released moment, shrunk,
+        plus what noise may hide. Rows beyond the ball, or `data_norm`, count in it as they did in
+        the fit. It exists where a moment was released, with an intercept; see `public_moment`.
+    coef_std_error_ : ndarray of the shape of `coef_`
+        Standard errors, for sampling and privacy noise together; nan where there is none. This
+        attribute and the next four exist only with ``inference=True``.
+    intercept_std_error_ : float or ndarray of the shape of `intercept_`
+        Standard error of the intercept.
+    inference_quality_ : {"yes", "wide", "weighted", "no"}
+        Whether intervals have their stated coverage of the coefficients, have at least that, are of
+        the weighted regression instead, or can't be given. "weighted" is that of fits without
+        `data_norm`: rows longer than ``radius_`` count less, and the coverage is at least that
+        stated, of the weighted coefficients and not of the unweighted ones. No quality can detect
+        large errors in few rows; `summary` says in how few.
+    inference_reasons_ : tuple of str
+        Why the quality isn't "yes".
+    weighted_share_ : float
+        Estimated share of the rows that count less, from released counts. It exists only where the
+        quality may be "weighted". However small it is, weighted and unweighted coefficients may be
+        far apart.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -368,7 +500,12 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
     the proofs and the reasons for the automatic settings. Several targets are clipped and released
     together: each adds noise, but none takes a share of the budget.
 
-    {References: papers:whitened}
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of
+       the Royal Statistical Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
 
     Examples
     --------
@@ -429,7 +566,6 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         return LOSSES["squared_error"]
 
 
-@shared_docs
 class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixin, BaseWhitened):
     r"""Logistic regression by private whitening, the recommended classifier.
 
@@ -454,11 +590,56 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``.
-    {fit_intercept:classification, classes, class_weight}
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, as in LinearSVC. It
+        belongs to a constant column, equal to a third of the ball's radius, or of `data_norm` where
+        no ball is learnt.
+    classes : array-like, default=None
+        The class set. None reads it from y, which reveals whether a rare class occurs; declare it
+        if that is not public. Labels outside it are refused, classes without a row are kept.
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as the weight of its label, and is clipped to the same bound as all others, so the
+        label stays private. Weights that balance classes are ``1 / (n_classes * share)``, with
+        shares that are known or guessed without the data. "balanced" would read the shares from the
+        data, and is refused. None gives all classes the weight 1.
         ``step_size="auto"`` is divided by the geometric mean of the weights where that is above 1
         and there is noise.
-    {epsilon, delta, adjacency, moment_budget}
-    {public_moment, data_norm:whitened, ball_budget}
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, for releasing the second moment of the rows. "auto" is 0.1, and 0
+        above 2,000 columns, where computing the eigenvectors of the moment would take longer than
+        the rest of the fit. With 0 rows aren't whitened, which is less accurate wherever columns
+        are correlated or of uneven scale.
+    public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
+        Second moment of public rows, in place of a released one: the mean of ``np.outer(z, z)``
+        over rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups
+        it is the mean over people of the sums over their rows. No budget is then spent on a moment.
+        It is assumed public; a wrong one costs only accuracy. With ``epsilon=inf`` it is not
+        needed: rows are whitened by their own moment.
+    data_norm : float or None, default=None
+        Public bound on the L2 norm of a row. None sets no bound: a ball that contains the rows is
+        learnt, see `ball_budget`. A bound makes this cheaper. Where there is too much noise to
+        learn a ball, rows are clipped to the bound in `fit` (not in `predict`).
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0
+        no ball is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to
+        0.5 where the records are so few that only a radius about 0 is learnt. Parts that noise
+        would hide are not learnt. If that includes a scale for each column (``scale_`` is then one
+        number), columns of large numbers dominate the others: bring them to similar units, for
+        example with `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a
+        quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -474,20 +655,91 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         moment and public numbers: none where noise is large.
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
-    {rows_per_group, inference, n_jobs:whitened, ledger, random_state}
+    rows_per_group : float or "auto", default="auto"
+        For fits with `groups`: bound on the contribution of a group to the second moment, as a
+        number of rows of full length, at least 1. Groups with more are clipped to it there; the
+        steps use all rows. "auto" is 2 to 16, larger with less noise, and follows from public
+        numbers.
+    inference : bool, default=False
+        Whether to also release what standard errors and confidence intervals need, within the same
+        budget: see `conf_int` and `summary`. It supports one target, or two classes. The
+        coefficients then come from other steps, for which `step_size`, `average` and, where there
+        is one, `momentum` must keep their defaults. "auto" then means a `moment_budget` of 0.3, and
+        a `max_iter` of 32; `max_iter` must be at least 12. With a `data_norm` no ball is learnt
+        (`ball_budget` must be "auto" or 0), and every row within it counts whole: take one that no
+        row exceeds, as longer rows count less. Without it rows beyond the learnt radius count less,
+        and intervals are of that weighted regression, not of the unweighted coefficient: see
+        ``inference_quality_``. `DPRidge` has no intervals without bounds of targets, given or
+        learnt. doc/theory/inference.rst derives them.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
-    {Attributes: classes_, coef_:classification, intercept_:classification}
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients; one row if there are two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
         Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
     step_size_ : float
         Length of the steps; see `step_size`.
-    {ball, moment_}
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    moment_ : ndarray of shape (n_features + 1, n_features + 1)
+        Second moment of the rows (1, x) by which rows were whitened: the released moment, shrunk,
+        plus what noise may hide. Rows beyond the ball, or `data_norm`, count in it as they did in
+        the fit. It exists where a moment was released, with an intercept; see `public_moment`.
     momentum_ : float
         Share of the last step that each step repeated; see `momentum`.
-    {errors}
-    {privacy_report_, n_features_in_, feature_names_in_}
+    coef_std_error_ : ndarray of the shape of `coef_`
+        Standard errors, for sampling and privacy noise together; nan where there is none. This
+        attribute and the next four exist only with ``inference=True``.
+    intercept_std_error_ : float or ndarray of the shape of `intercept_`
+        Standard error of the intercept.
+    inference_quality_ : {"yes", "wide", "weighted", "no"}
+        Whether intervals have their stated coverage of the coefficients, have at least that, are of
+        the weighted regression instead, or can't be given. "weighted" is that of fits without
+        `data_norm`: rows longer than ``radius_`` count less, and the coverage is at least that
+        stated, of the weighted coefficients and not of the unweighted ones. No quality can detect
+        large errors in few rows; `summary` says in how few.
+    inference_reasons_ : tuple of str
+        Why the quality isn't "yes".
+    weighted_share_ : float
+        Estimated share of the rows that count less, from released counts. It exists only where the
+        quality may be "weighted". However small it is, weighted and unweighted coefficients may be
+        far apart.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -509,7 +761,12 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     make up for that, from what was released, unless `clipping_norm`, `max_iter` or `step_size` is
     given, or rows have weights or are grouped.
 
-    {References: papers:whitened}
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of
+       the Royal Statistical Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
 
     Examples
     --------

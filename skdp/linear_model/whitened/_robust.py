@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from skdp._checks import check_positive
-from skdp._docs import shared_docs
 from skdp._families.losses import Huber, SmoothPinball
 from skdp._families.targets import as_targets, target_scale
 from skdp._rows.ball_sums import BallSums, by_row
@@ -41,7 +40,6 @@ _NORMAL, _LEAST = 1.349, 2.0**-6
 _LARGEST_UNIT = 1e30
 
 
-@shared_docs
 class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     """A linear model of targets in units of their spread, which is released first."""
 
@@ -62,11 +60,30 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             Training rows, dense or CSR; float32 and float64 are kept in their precision, in order.
         y : array-like of shape (n_samples,)
             Targets.
-        {groups:whitened, public_weight}
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. The number of groups is public; the number of rows of each
+            group is not. The number of groups sets `delta`, and divides the sum over all rows in
+            the objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. A Series must have the
+            index of X, as ids are matched with rows by their place. With None each row is a record.
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, or an id of a group is missing; no message
             quotes an entry of the data.
@@ -196,7 +213,6 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         return replace(plan, problem=replace(plan.problem, smoothness=_STEEPEST))
 
 
-@shared_docs
 class DPHuberRegressor(_RobustRegressor):
     r"""Regression that is robust to outliers, by private whitening.
 
@@ -208,19 +224,141 @@ class DPHuberRegressor(_RobustRegressor):
 
     where Huber's loss h is half the squared error up to `huber_threshold`, and linear beyond it.
 
-    {guarantee:generalized}
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its target) under `adjacency`, for any data, whatever the other parameters;
+    for a fit with `groups`, for one group, which is all rows of a person. ``privacy_report_`` lists
+    what is assumed public and what is not covered.
 
     Parameters
     ----------
-    {alpha:robust}
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, for a loss of targets in units of their spread.
     huber_threshold : float, default=1.35
         Size of the error above which the loss is linear, in spreads of the targets. The spread is
         the distance between the quartiles of y divided by 1.349, which is the standard deviation of
         a normal distribution. It is that of y, not that of the errors, which scikit-learn's
         HuberRegressor estimates.
-    {robust}
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+        middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+        constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+        learnt.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, for releasing the second moment of the rows. "auto" is 0.1, and 0
+        above 2,000 columns, where computing the eigenvectors of the moment would take longer than
+        the rest of the fit. With 0 rows aren't whitened, which is less accurate wherever columns
+        are correlated or of uneven scale.
+    public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
+        Second moment of public rows, in place of a released one: the mean of ``np.outer(z, z)``
+        over rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups
+        it is the mean over people of the sums over their rows. No budget is then spent on a moment.
+        It is assumed public; a wrong one costs only accuracy. With ``epsilon=inf`` it is not
+        needed: rows are whitened by their own moment.
+    data_norm : float or None, default=None
+        Public bound on the L2 norm of a row. None sets no bound: a ball that contains the rows is
+        learnt, see `ball_budget`. A bound makes this cheaper. Where there is too much noise to
+        learn a ball, rows are clipped to the bound in `fit` (not in `predict`).
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0
+        no ball is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to
+        0.5 where the records are so few that only a radius about 0 is learnt. Parts that noise
+        would hide are not learnt. If that includes a scale for each column (``scale_`` is then one
+        number), columns of large numbers dominate the others: bring them to similar units, for
+        example with `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a
+        quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y, which may be far too wide. Targets and predictions beyond it are clipped
+        to it. None takes twice the range of most targets, wherever they lie. That range is learnt
+        from a share of the budget: see `ball_budget`. Where this share is 0, y is used unchanged,
+        with a warning where there are no bounds. The fit is then still private, but accurate only
+        if the bounds are narrow, or most targets are in [-1, 1].
+    max_iter : int or "auto", default="auto"
+        Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
+        over the rows before the first step. "auto" follows from the released moment and public
+        numbers.
+    clipping_norm : float or "auto", default="auto"
+        Clipping bound on the contribution of one row to a step: its slope, for targets in units of
+        their spread, times the length of the whitened row. "auto" follows from the released moment
+        and public numbers.
+    step_size : float or "auto", default="auto"
+        Length of the steps in whitened coordinates. "auto" is 1 divided by the curvature of a
+        typical mean over rows.
+    momentum : float or "auto", default="auto"
+        Share of the last step, in [0, 1), that each step repeats.
+    average : bool, default=True
+        Whether to return the mean of the later iterates. It costs no privacy.
+    rows_per_group : float or "auto", default="auto"
+        For fits with `groups`: bound on the contribution of a group to the second moment, as a
+        number of rows of full length, at least 1. Groups with more are clipped to it there; the
+        steps use all rows. "auto" is 2 to 16, larger with less noise, and follows from public
+        numbers.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
-    {Attributes: coef_, intercept_, target_bounds_, fitted:robust}
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y. A table of one target has the shape of a flat y here and in
+        predictions, as for scikit-learn's Ridge; `intercept_` is an array then.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
+        entry for each of several learnt targets. Infinite where there are none, and without
+        privacy.
+    n_iter_ : int
+        Steps taken.
+    clipping_norm_ : float
+        Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
+    step_size_ : float
+        Length of the steps; see `step_size`.
+    momentum_ : float
+        Share of the last step that each step repeated.
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    moment_ : ndarray of shape (n_features + 1, n_features + 1)
+        Second moment of the rows (1, x) by which rows were whitened: the released moment, shrunk,
+        plus what noise may hide. Rows beyond the ball, or `data_norm`, count in it as they did in
+        the fit. It exists where a moment was released, with an intercept; see `public_moment`.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -229,9 +367,17 @@ class DPHuberRegressor(_RobustRegressor):
 
     Notes
     -----
-    {notes:robust}
+    A range of most targets is learnt first, even with `target_bounds`. Then a histogram of targets
+    gives their middle and spread, for 3 % of what range and ball leave of the budget. Slopes are at
+    most `huber_threshold`, or 1, for any target. So outliers move the model little, including those
+    that are clipped for privacy.
 
-    {References: papers:whitened}
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of
+       the Royal Statistical Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
 
     Examples
     --------
@@ -299,7 +445,6 @@ class DPHuberRegressor(_RobustRegressor):
         return Huber(check_positive(self.huber_threshold, "huber_threshold"))
 
 
-@shared_docs
 class DPQuantileRegressor(_RobustRegressor):
     r"""Regression of a quantile, such as the median, by private whitening.
 
@@ -312,16 +457,138 @@ class DPQuantileRegressor(_RobustRegressor):
     smoothed within about a tenth of a spread. Then the intercept is moved so that, by a released
     count, the share q of the targets lies below the predictions.
 
-    {guarantee:generalized}
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its target) under `adjacency`, for any data, whatever the other parameters;
+    for a fit with `groups`, for one group, which is all rows of a person. ``privacy_report_`` lists
+    what is assumed public and what is not covered.
 
     Parameters
     ----------
     quantile : float, default=0.5
         The quantile q, above 0 and below 1. Values near 0 or 1 need many rows.
-    {alpha:robust}
-    {robust}
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, for a loss of targets in units of their spread.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+        middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+        constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+        learnt.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, for releasing the second moment of the rows. "auto" is 0.1, and 0
+        above 2,000 columns, where computing the eigenvectors of the moment would take longer than
+        the rest of the fit. With 0 rows aren't whitened, which is less accurate wherever columns
+        are correlated or of uneven scale.
+    public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
+        Second moment of public rows, in place of a released one: the mean of ``np.outer(z, z)``
+        over rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups
+        it is the mean over people of the sums over their rows. No budget is then spent on a moment.
+        It is assumed public; a wrong one costs only accuracy. With ``epsilon=inf`` it is not
+        needed: rows are whitened by their own moment.
+    data_norm : float or None, default=None
+        Public bound on the L2 norm of a row. None sets no bound: a ball that contains the rows is
+        learnt, see `ball_budget`. A bound makes this cheaper. Where there is too much noise to
+        learn a ball, rows are clipped to the bound in `fit` (not in `predict`).
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0
+        no ball is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to
+        0.5 where the records are so few that only a radius about 0 is learnt. Parts that noise
+        would hide are not learnt. If that includes a scale for each column (``scale_`` is then one
+        number), columns of large numbers dominate the others: bring them to similar units, for
+        example with `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a
+        quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y, which may be far too wide. Targets and predictions beyond it are clipped
+        to it. None takes twice the range of most targets, wherever they lie. That range is learnt
+        from a share of the budget: see `ball_budget`. Where this share is 0, y is used unchanged,
+        with a warning where there are no bounds. The fit is then still private, but accurate only
+        if the bounds are narrow, or most targets are in [-1, 1].
+    max_iter : int or "auto", default="auto"
+        Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
+        over the rows before the first step. "auto" follows from the released moment and public
+        numbers.
+    clipping_norm : float or "auto", default="auto"
+        Clipping bound on the contribution of one row to a step: its slope, for targets in units of
+        their spread, times the length of the whitened row. "auto" follows from the released moment
+        and public numbers.
+    step_size : float or "auto", default="auto"
+        Length of the steps in whitened coordinates. "auto" is 1 divided by the curvature of a
+        typical mean over rows.
+    momentum : float or "auto", default="auto"
+        Share of the last step, in [0, 1), that each step repeats.
+    average : bool, default=True
+        Whether to return the mean of the later iterates. It costs no privacy.
+    rows_per_group : float or "auto", default="auto"
+        For fits with `groups`: bound on the contribution of a group to the second moment, as a
+        number of rows of full length, at least 1. Groups with more are clipped to it there; the
+        steps use all rows. "auto" is 2 to 16, larger with less noise, and follows from public
+        numbers.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
-    {Attributes: coef_, intercept_, target_bounds_, fitted:robust}
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y. A table of one target has the shape of a flat y here and in
+        predictions, as for scikit-learn's Ridge; `intercept_` is an array then.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
+        entry for each of several learnt targets. Infinite where there are none, and without
+        privacy.
+    n_iter_ : int
+        Steps taken.
+    clipping_norm_ : float
+        Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
+    step_size_ : float
+        Length of the steps; see `step_size`.
+    momentum_ : float
+        Share of the last step that each step repeated.
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    moment_ : ndarray of shape (n_features + 1, n_features + 1)
+        Second moment of the rows (1, x) by which rows were whitened: the released moment, shrunk,
+        plus what noise may hide. Rows beyond the ball, or `data_norm`, count in it as they did in
+        the fit. It exists where a moment was released, with an intercept; see `public_moment`.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -330,9 +597,17 @@ class DPQuantileRegressor(_RobustRegressor):
 
     Notes
     -----
-    {notes:robust}
+    A range of most targets is learnt first, even with `target_bounds`. Then a histogram of targets
+    gives their middle and spread, for 3 % of what range and ball leave of the budget. Slopes are at
+    most `huber_threshold`, or 1, for any target. So outliers move the model little, including those
+    that are clipped for privacy.
 
-    {References: papers:whitened}
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of
+       the Royal Statistical Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
 
     Examples
     --------

@@ -9,7 +9,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_real
-from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp.exceptions import NoIntervalError
 
@@ -38,7 +37,6 @@ def _infers(estimator):
     return True
 
 
-@shared_docs
 class InferenceMixin:
     """Standard errors of a linear model of one target or two classes."""
 
@@ -70,7 +68,10 @@ class InferenceMixin:
         intervals : ndarray of shape (n_features, 2)
             Low and high ends, in the units of `coef_`.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         AttributeError
             If `inference` is False.
         NoIntervalError
@@ -104,7 +105,10 @@ class InferenceMixin:
             Displayed as text, and as a table in notebooks. Where ``inference_quality_`` is "no",
             errors and intervals are dashes, and the reason is below.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         AttributeError
             If `inference` is False.
         ValueError

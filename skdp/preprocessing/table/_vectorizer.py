@@ -7,7 +7,6 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._rows.frames import read_frame, warn_of_unread
 from skdp._rows.groups import encode_groups
@@ -42,7 +41,6 @@ def assumed_kinds(typed, untyped):
     return said
 
 
-@shared_docs
 class DPTableVectorizer(PrivateTransformer):
     r"""Make bounded columns of a raw table: hats of numbers, indicators of words and gaps.
 
@@ -57,7 +55,10 @@ class DPTableVectorizer(PrivateTransformer):
     for each column. Knots are quantiles of noisy counts. Words become indicators: one for each
     frequent word, and one for all others together.
 
-    {guarantee:transformer}
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, for any data, whatever the other parameters. ``privacy_report_`` lists what
+    is assumed public and what is not covered. The output of `transform` for private rows is as
+    private as these rows: pass it to a private estimator, whose guarantee composes with this one.
 
     Parameters
     ----------
@@ -72,13 +73,34 @@ class DPTableVectorizer(PrivateTransformer):
     categories : "auto" or dict, default="auto"
         A dict by column has lists of the categories to distinguish, with NaN for missing entries,
         which costs nothing. In all other columns of words, the categories are learnt privately.
-    {kinds:table}
-    {epsilon, delta, adjacency}
+    numeric_features, categorical_features : list, default=None
+        Columns of numbers and of words, by name or position. Of all others the types say what they
+        hold, which the report names as assumed public: numbers, booleans, dates, or words, if it is
+        categories. What columns of objects or text hold, or those of lists, is learnt within the
+        budget. In a column of numbers, an entry that is not a number is missing. doc/reading.rst
+        has the rules.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
     feature_bounds : pair (low, high) or dict, default=None
         Public range of the columns of numbers, or, if its ends are dates, of those of dates; or a
         dict of ranges by column. Numbers beyond it are clipped to it in `fit`. It saves the release
         that learns the range of the numbers.
-    {ledger, random_state}
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
 
     Attributes
     ----------
@@ -91,7 +113,14 @@ class DPTableVectorizer(PrivateTransformer):
         Range of each column of the output: 0 to 1, or -1 to 1 for a line.
     norm_bound_ : float
         L2 norm that no row of the output exceeds: ``sqrt(n_features)``.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
 
     See Also
     --------
@@ -180,16 +209,25 @@ class DPTableVectorizer(PrivateTransformer):
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Raw rows, as a frame of pandas, polars or Arrow, an array, or lists.
-        {y}
+        y : None
+            Ignored.
         groups : array-like of shape (n_samples,), default=None
             The person, household, ... of each row, as hashable ids. The guarantee is then for one
             group, with all its rows. The number of groups is public. A group counts as the mean of
             its rows, and in a column of words with its most frequent word. With None each row is a
             record.
 
-        {Returns: self}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
-        {Raises: BudgetExceededError, ValueError}
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
             If X is sparse, an id can't be hashed, or a column is of a type that can't be read.
         """
@@ -233,14 +271,22 @@ class DPTableVectorizer(PrivateTransformer):
     def transform(self, X):
         """Return the columns of rows.
 
-        {Parameters: X:rows}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         X_table : ndarray of shape (n_samples, n_outputs)
             Of float64.
 
-        {Raises: NotFittedError, ValueError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
             If a column is of a type that can't be read.
         """
@@ -265,7 +311,10 @@ class DPTableVectorizer(PrivateTransformer):
             A feature's name, and after an underscore a knot, a word, "is" and a spike, "missing" or
             "infrequent". These are in brackets where they are words of the column.
 
-        {Raises: NotFittedError}
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
         ValueError
             If the names are too few or many, or not those of `fit`.
         """
