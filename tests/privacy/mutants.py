@@ -1,6 +1,7 @@
 """Small faults planted in the source, each of which some test must notice.
 
     python tests/privacy/mutants.py                 # every mutant, against the tests named for it
+    python tests/privacy/mutants.py --resume        # those that an earlier run left undecided
     python tests/privacy/mutants.py --only clip     # those whose name contains a word
     python tests/privacy/mutants.py --whole         # against all tests, for hours
     python tests/privacy/mutants.py --jobs 4        # so many at once; by default one per core
@@ -17,12 +18,18 @@ that noticed a mutant the last time comes first. Tests that noticed one must the
 without it. The script ends with status 1 if one of them doesn't, if a mutant survives, or if its
 tests don't run or take longer than the limit: a test that hangs may be the machine's fault, and is
 no notice. `tests/privacy/test_mutants.py` keeps the list in step with the source.
+
+A run may be stopped by Ctrl-C, and then by status 130. Verdicts are written down as they are
+reached. `--resume` leaves out each mutant that was noticed while its text, the file that it changes
+and the files of its tests were as they are now. Whether a change elsewhere made a difference only a
+run without `--resume` can say: it begins by forgetting the verdicts of the mutants that it runs.
 """
 
 import argparse
 import ast
 import contextlib
 import functools
+import hashlib
 import importlib.util
 import json
 import os
@@ -63,7 +70,8 @@ PRELOADED = (
     "sklearn.utils.estimator_checks",
 )
 LIMIT = 300.0
-NOTICED = ROOT / ".pytest_cache" / "mutants.json"
+VERDICTS_FILE = ROOT / ".pytest_cache" / "mutant_verdicts.json"
+INTERRUPTED = 130
 PASSED, FAILED, TOO_LONG = 0, 1, "too long"
 VERDICTS = {PASSED: "SURVIVED", FAILED: "noticed", TOO_LONG: "TOO LONG"}
 
@@ -252,6 +260,7 @@ class Run:
 
     def _run_tests(self, tests, first):
         os.setpgid(0, 0)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         output = os.open(self.log, os.O_WRONLY)
         for stream in (1, 2):
             os.dup2(output, stream)
@@ -289,14 +298,24 @@ class Run:
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         if pid == 0 and self.seconds <= limit:
             return None
-        # The tests' own processes are in the group, and end with it.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
+        self._kill_group()
         if pid == 0:
             os.waitpid(self.pid, 0)
             return TOO_LONG
         # A fault may corrupt memory, and crash Python after the test that noticed it.
         return FAILED if self.failed_tests() else os.waitstatus_to_exitcode(status)
+
+    def stop(self):
+        """End the tests, whose result is of no interest any more."""
+        self._kill_group()
+        # The fork may not have reached the line that gives it a group of its own.
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+    def _kill_group(self):
+        # The tests' own processes are in the group, and end with it.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
 
     def failed_tests(self):
         """Return names of tests that failed."""
@@ -327,38 +346,81 @@ class Noticing:
 def run_all(jobs, n_jobs, limit):
     """Run (name, folder, tests, first) of jobs, some at once, and yield (name, outcome, run)."""
     jobs, running = iter(jobs), []
-    while True:
-        while len(running) < n_jobs and (job := next(jobs, None)) is not None:
-            name, *arguments = job
-            running.append((name, Run(*arguments)))
-        if not running:
-            return
-        for name, run in list(running):
-            outcome = run.outcome(limit)
-            if outcome is not None:
-                running.remove((name, run))
-                yield name, outcome, run
-        time.sleep(0.02)
+    try:
+        while True:
+            while len(running) < n_jobs and (job := next(jobs, None)) is not None:
+                name, *arguments = job
+                running.append((name, Run(*arguments)))
+            if not running:
+                return
+            for name, run in list(running):
+                outcome = run.outcome(limit)
+                if outcome is not None:
+                    running.remove((name, run))
+                    yield name, outcome, run
+            time.sleep(0.02)
+    finally:
+        for _, run in running:
+            run.stop()
 
 
-def plant_all(mutants, base, noticed, *, whole):
+def plant_all(mutants, base, verdicts, *, whole):
     """Plant each mutant in a copy of its own, and yield (mutant, folder, tests, first)."""
     for mutant in mutants:
         folder = Path(tempfile.mkdtemp(dir=base.parent))
         copy_project(base, folder)
         write_fault(plant(mutant, ROOT), folder)
-        yield mutant, folder, ["tests"] if whole else mutant.tests, noticed.get(mutant.name, [])
+        tests = ["tests"] if whole else mutant.tests
+        yield mutant, folder, tests, verdicts.noticing_tests(mutant)
 
 
-def read_noticed():
-    """Return which tests noticed a mutant when it was last run, by its name."""
-    return json.loads(NOTICED.read_text(encoding="utf-8")) if NOTICED.is_file() else {}
+def digest_of(mutant, folder, *, whole=False):
+    """Return a digest of the file with the fault, and of the tests that should notice it."""
+    planted = plant(mutant, folder)
+    digest = hashlib.sha256(planted.text.encode())
+    named = (folder / path for path in mutant.tests)
+    for path in sorted((folder / "tests").rglob("*.py")) if whole else named:
+        digest.update(f"\n{path.relative_to(folder).as_posix()}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
-def write_noticed(noticed):
-    """Keep which tests noticed a mutant, to run them first."""
-    NOTICED.parent.mkdir(exist_ok=True)
-    NOTICED.write_text(json.dumps(noticed), encoding="utf-8")
+class Verdicts:
+    """The mutants that were noticed: by which tests, and of which source. Kept in a file."""
+
+    def __init__(self, path):
+        self.path = path
+        self._digests, self._tests = {}, {}
+        if path.is_file():
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            self._digests, self._tests = kept["digests"], kept["tests"]
+
+    def noticing_tests(self, mutant):
+        """Return the tests that noticed a mutant the last time."""
+        return self._tests.get(mutant.name, [])
+
+    def is_noticed(self, mutant, digest):
+        """Return whether a mutant was noticed when source and tests had this digest."""
+        return self._digests.get(mutant.name) == digest
+
+    def add(self, mutant, digest, tests):
+        """Write down that tests noticed a mutant."""
+        self._digests[mutant.name] = digest
+        self._tests[mutant.name] = tests
+        self._write()
+
+    def forget(self, mutants):
+        """Make mutants undecided. The tests that noticed them will still come first."""
+        for mutant in mutants:
+            self._digests.pop(mutant.name, None)
+        self._write()
+
+    def _write(self):
+        self.path.parent.mkdir(exist_ok=True)
+        # A run that is killed while it writes leaves the file of before.
+        part = self.path.with_suffix(".part")
+        part.write_text(json.dumps({"digests": self._digests, "tests": self._tests}), "utf-8")
+        part.replace(self.path)
 
 
 def check_control(base, noticing, n_jobs):
@@ -376,10 +438,47 @@ def check_control(base, noticing, n_jobs):
     return failed
 
 
+def run_mutants(mutants, digests, verdicts, options):
+    """Run mutants and the controls, and return failures by verdict, and files that fail."""
+    limit = float("inf") if options.whole else options.limit
+    failures, count = {}, 0
+    with contextlib.ExitStack() as stack:
+        scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        base = Path(stack.enter_context(scratch)) / "base"
+        base.mkdir()
+        copy_project(ROOT, base)
+        undecided = [
+            mutant for mutant in mutants if not verdicts.is_noticed(mutant, digests[mutant.name])
+        ]
+        jobs = plant_all(undecided, base, verdicts, whole=options.whole)
+        runs = stack.enter_context(contextlib.closing(run_all(jobs, options.jobs, limit)))
+        for mutant, outcome, run in runs:
+            count += 1
+            verdict = VERDICTS.get(outcome, "DIDN'T RUN")
+            place = f"{count}/{len(undecided)}"
+            if outcome == FAILED:
+                verdicts.add(mutant, digests[mutant.name], run.failed_tests())
+            else:
+                failures.setdefault(verdict, []).append(mutant.name)
+            print(f"{place:>9}  {verdict:11}{run.seconds:6.1f} s  {mutant.name}", flush=True)
+            if verdict == "DIDN'T RUN":
+                print(run.read_log(), flush=True)
+            shutil.rmtree(run.folder, ignore_errors=True)
+        missed = {name for names in failures.values() for name in names}
+        noticing = {
+            test
+            for mutant in mutants
+            if mutant.name not in missed
+            for test in verdicts.noticing_tests(mutant)
+        }
+        return failures, check_control(base, noticing, options.jobs)
+
+
 def main(arguments=None):
-    """Run the mutants and return the number of those that weren't noticed."""
+    """Run the mutants and return the status of the script."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", default="", help="a word in the names of mutants")
+    parser.add_argument("--resume", action="store_true", help="leave out what is decided")
     parser.add_argument("--whole", action="store_true", help="run all tests for each")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at once")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one of them")
@@ -387,35 +486,27 @@ def main(arguments=None):
     chosen = [mutant for mutant in read_mutants() if options.only in mutant.name]
     if not chosen:
         parser.error("no mutant has this in its name")
-    limit = float("inf") if options.whole else options.limit
+    digests = {mutant.name: digest_of(mutant, ROOT, whole=options.whole) for mutant in chosen}
+    verdicts = Verdicts(VERDICTS_FILE)
+    if not options.resume:
+        verdicts.forget(chosen)
     os.environ.update(OMP_NUM_THREADS="1", MPLBACKEND="Agg")
     for name in PRELOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    # What stops a job on a server is to end as Ctrl-C does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     start = time.perf_counter()
-    failures, noticing, noticed = {}, set(), read_noticed()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        base = Path(scratch) / "base"
-        base.mkdir()
-        copy_project(ROOT, base)
-        jobs = plant_all(chosen, base, noticed, whole=options.whole)
-        for mutant, outcome, run in run_all(jobs, options.jobs, limit):
-            verdict = VERDICTS.get(outcome, "DIDN'T RUN")
-            print(f"{verdict:11}{run.seconds:6.1f} s  {mutant.name}", flush=True)
-            if outcome == FAILED:
-                noticed[mutant.name] = run.failed_tests()
-                noticing.update(noticed[mutant.name])
-                write_noticed(noticed)
-            else:
-                failures.setdefault(verdict, []).append(mutant.name)
-            if verdict == "DIDN'T RUN":
-                print(run.read_log(), flush=True)
-            shutil.rmtree(run.folder, ignore_errors=True)
-        broken = check_control(base, noticing, options.jobs)
+    try:
+        failures, broken = run_mutants(chosen, digests, verdicts, options)
+    except KeyboardInterrupt:
+        n_noticed = sum(verdicts.is_noticed(mutant, digests[mutant.name]) for mutant in chosen)
+        print(f"Stopped: {n_noticed} of {len(chosen)} are noticed. --resume runs the others.")
+        return INTERRUPTED
     seconds = time.perf_counter() - start
     print(f"{len(chosen)} mutants in {seconds:.0f} s, failures: {failures}, control: {broken}")
-    return sum(map(len, failures.values())) + len(broken)
+    return 1 if failures or broken else 0
 
 
 if __name__ == "__main__":
-    sys.exit(1 if main() else 0)
+    sys.exit(main())

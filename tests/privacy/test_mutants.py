@@ -2,13 +2,28 @@
 
 import ast
 import functools
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from collections import Counter
 from itertools import zip_longest
+from pathlib import Path
 
 import pytest
 
 from tests._loops import for_each
-from tests.privacy.mutants import ROOT, Mutant, find_fragment, plant, read_mutants
+from tests.privacy.mutants import (
+    INTERRUPTED,
+    ROOT,
+    Mutant,
+    Verdicts,
+    digest_of,
+    find_fragment,
+    plant,
+    read_mutants,
+)
 
 # Folders of the package in which there is a fault to plant. A folder that moves keeps its faults.
 PUBLIC = {
@@ -99,3 +114,122 @@ def test_a_fault_is_planted_with_its_indentation(package):
 def test_a_place_that_is_missing_or_not_the_only_one_is_an_error(package, symbol, old, error):
     with pytest.raises(ValueError, match=error):
         plant(Mutant("name", symbol, old, "", ["a"]), package)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project of its own with the script, two functions and three mutants of them.
+
+    The test of the second mutant waits for a file that is called `go`.
+    """
+    for folder in ("skdp", "tests/privacy"):
+        (tmp_path / folder).mkdir(parents=True)
+    go = tmp_path / "go"
+    mutants = [("one", "one", "test_one"), ("two", "two", "test_two"), ("three", "one", "test_one")]
+    listed = (
+        f'[[mutant]]\nname = "{name} is wrong"\nsymbol = "{symbol}"\nold = "return True"\n'
+        f'new = "return {name!r}"\ntests = ["tests/{test}.py"]\n'
+        for name, symbol, test in mutants
+    )
+    texts = {
+        "skdp/__init__.py": "def one():\n    return True\n\n\ndef two():\n    return True\n",
+        "tests/test_one.py": "import skdp\n\n\ndef test_one():\n    assert skdp.one() is True\n",
+        "tests/test_two.py": (
+            "import time\nfrom pathlib import Path\n\nimport skdp\n\n\ndef test_two():\n"
+            f"    while not Path({str(go)!r}).exists():\n        time.sleep(0.01)\n"
+            "    assert skdp.two() is True\n"
+        ),
+        "tests/privacy/mutants.toml": "\n".join(listed),
+    }
+    for path, text in texts.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    script = tmp_path / "tests/privacy/mutants.py"
+    shutil.copy(Path(__file__).with_name("mutants.py"), script)
+    # Nothing else that takes long to import is of use to these tests.
+    text = script.read_text(encoding="utf-8").replace("in PRELOADED:", "in ['pytest']:")
+    script.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def start_script(project, *options):
+    return subprocess.Popen(
+        [sys.executable, "tests/privacy/mutants.py", "--jobs", "1", *options],
+        cwd=project,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def run_script(project, *options):
+    """Return the status of a run and which mutants it ran."""
+    with start_script(project, *options) as script:
+        output, _ = script.communicate()
+    lines = (line for line in output.splitlines() if " is wrong" in line and "/" in line)
+    return script.returncode, [line.rpartition("  ")[2].split()[0] for line in lines], output
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_was_stopped_is_resumed_where_it_stopped(project, stop):
+    with start_script(project) as script:
+        assert "1/3  noticed" in script.stdout.readline()
+        script.send_signal(stop)
+        output, _ = script.communicate()
+    assert script.returncode == INTERRUPTED
+    assert output == "Stopped: 1 of 3 are noticed. --resume runs the others.\n"
+    (project / "go").touch()
+    status, run, output = run_script(project, "--resume")
+    assert (status, run) == (0, ["two", "three"]), output
+    # Tests of mutants that weren't run again must pass without a fault, too.
+    assert "tests/test_one.py" in output
+    assert run_script(project, "--resume")[:2] == (0, [])
+
+
+@pytest.mark.long
+def test_what_changed_is_run_again_and_without_resume_all(project):
+    (project / "go").touch()
+    assert run_script(project)[:2] == (0, ["one", "two", "three"])
+    test = project / "tests/test_two.py"
+    test.write_text(test.read_text(encoding="utf-8") + "\n\n", encoding="utf-8")
+    assert run_script(project, "--resume")[:2] == (0, ["two"])
+    assert run_script(project, "--only", "three")[:2] == (0, ["three"])
+    assert run_script(project)[:2] == (0, ["one", "two", "three"])
+
+
+@pytest.mark.long
+def test_a_mutant_that_survived_is_no_verdict(project):
+    (project / "go").touch()
+    test = project / "tests/test_two.py"
+    test.write_text("def test_two():\n    pass\n", encoding="utf-8")
+    for options in ([], ["--resume"]):
+        status, run, output = run_script(project, *options)
+        assert status == 1
+        assert "two" in run
+        assert "SURVIVED" in output
+    assert run == ["two"]
+
+
+def test_a_digest_follows_fault_file_and_tests(project):
+    mutant = Mutant("two is wrong", "two", "return True", "return 2", ["tests/test_two.py"])
+    digest = digest_of(mutant, project)
+    assert digest == digest_of(mutant._replace(name="another"), project)
+    assert digest != digest_of(mutant._replace(new="return 3"), project)
+    (project / "tests/test_one.py").write_text("", encoding="utf-8")
+    assert digest == digest_of(mutant, project)
+    whole = digest_of(mutant, project, whole=True)
+    (project / "tests/test_new.py").write_text("", encoding="utf-8")
+    assert whole != digest_of(mutant, project, whole=True)
+
+
+def test_verdicts_last_and_are_forgotten_but_for_the_order_of_tests(tmp_path):
+    mutant = Mutant("name", "f", "1", "2", ["a"])
+    path = tmp_path / "cache" / "verdicts.json"
+    Verdicts(path).add(mutant, "digest", ["a::test"])
+    assert Verdicts(path).is_noticed(mutant, "digest")
+    assert not Verdicts(path).is_noticed(mutant, "another")
+    Verdicts(path).forget([mutant])
+    assert not Verdicts(path).is_noticed(mutant, "digest")
+    assert Verdicts(path).noticing_tests(mutant) == ["a::test"]
+    assert [file.name for file in path.parent.iterdir()] == ["verdicts.json"]
