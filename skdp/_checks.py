@@ -83,15 +83,15 @@ def check_flag(value, name):
 def read_numbers(values, problem):
     """Return public real numbers as a float64 array, or raise a ValueError of this text."""
     try:
-        found = np.asarray(values)
-        if found.dtype.kind == "O":
-            found = found.astype(np.float64)
+        numbers = np.asarray(values)
+        if numbers.dtype.kind == "O":
+            numbers = numbers.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(problem) from None
-    if found.dtype.kind not in "iuf" or np.ma.isMaskedArray(values):
+    if numbers.dtype.kind not in "iuf" or np.ma.isMaskedArray(values):
         raise ValueError(problem)
     with np.errstate(over="ignore"):
-        return found.astype(np.float64)
+        return numbers.astype(np.float64)
 
 
 _TWO_READINGS = (
@@ -155,29 +155,29 @@ def check_sample_epsilon(sample_epsilon, n_rows, epsilon):
     """Return public personal epsilons, in (0, epsilon], as a float64 array of shape (n_rows,)."""
     if not np.isfinite(epsilon):
         raise ValueError("sample_epsilon needs a finite epsilon.")
-    found = _read_for_rows(sample_epsilon, "sample_epsilon", n_rows)
-    if not ((found > 0.0) & (found <= epsilon)).all():
+    epsilons = _read_for_rows(sample_epsilon, "sample_epsilon", n_rows)
+    if not ((epsilons > 0.0) & (epsilons <= epsilon)).all():
         raise ValueError(f"sample_epsilon must have entries in (0, epsilon] = (0, {epsilon:g}].")
-    return found
+    return epsilons
 
 
 def check_public_weight(public_weight, n_rows):
     """Return public weights of rows as a float64 array of shape (n_rows,), or None for None."""
     if public_weight is None:
         return None
-    found = _read_for_rows(public_weight, "public_weight", n_rows)
-    if not _are_weights(found).all():
+    weights = _read_for_rows(public_weight, "public_weight", n_rows)
+    if not _are_weights(weights).all():
         raise ValueError("public_weight must have entries that are 0 or within 1e-15 and 1e15.")
-    if not found.any():
+    if not weights.any():
         raise ValueError("public_weight must have an entry above 0.")
-    return found
+    return weights
 
 
 def _read_for_rows(values, name, n_rows):
-    found = read_numbers(values, f"{name} must be an array of real numbers, none of them masked.")
-    if found.shape != (n_rows,):
+    numbers = read_numbers(values, f"{name} must be an array of real numbers, none of them masked.")
+    if numbers.shape != (n_rows,):
         raise ValueError(f"{name} must have the shape (n_samples,) = ({n_rows},).")
-    return found
+    return numbers
 
 
 def check_class_weight(class_weight):
@@ -187,14 +187,14 @@ def check_class_weight(class_weight):
             "class_weight must be a dict of public numbers, or None. 'balanced' would read labels: "
             "take shares that are public or guessed, as {label: 1 / (n_classes * share)}."
         )
-    found = {label: check_real(weight, "class_weight") for label, weight in class_weight.items()}
-    if not _are_weights(np.array(list(found.values()))).all():
+    weights = {label: check_real(weight, "class_weight") for label, weight in class_weight.items()}
+    if not _are_weights(np.array(list(weights.values()))).all():
         raise ValueError("class_weight must have values that are 0 or within 1e-15 and 1e15.")
-    return found
+    return weights
 
 
-def _are_weights(found):
-    return (found == 0.0) | ((found >= 1.0 / LARGEST_WEIGHT) & (found <= LARGEST_WEIGHT))
+def _are_weights(weights):
+    return (weights == 0.0) | ((weights >= 1.0 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT))
 
 
 def check_feature_bounds(feature_bounds, n_features):

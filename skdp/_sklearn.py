@@ -2,7 +2,7 @@
 
 import re
 import sys
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from numbers import Integral, Real
 
@@ -232,8 +232,10 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     y = quietly(read_list, y)
     if get_tags(estimator).input_tags.sparse and not isinstance(X, str):
         kwargs.setdefault("accept_sparse", "csr")
-    found = quietly(validation.validate_data, estimator, X, y, **kwargs)
-    return (_in_order(found[0]), *found[1:]) if isinstance(found, tuple) else _in_order(found)
+    checked = quietly(validation.validate_data, estimator, X, y, **kwargs)
+    if isinstance(checked, tuple):
+        return _in_order(checked[0]), *checked[1:]
+    return _in_order(checked)
 
 
 def validate_table(estimator, X, *y, reset=True, **checks):
@@ -242,8 +244,10 @@ def validate_table(estimator, X, *y, reset=True, **checks):
     if not hasattr(X, "columns"):
         refuse_columns(X)
         # Rows that are none would be quoted where they are used.
-        checked = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
-        quietly(validation.check_array, X, **checked)
+        check = partial(
+            validation.check_array, accept_sparse=True, dtype=None, ensure_all_finite=False
+        )
+        quietly(check, X)
     read = [validate_data(estimator, "no_validation", one, **checks) for one in y]
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     quietly(validation.check_consistent_length, X, *read)
@@ -321,8 +325,13 @@ def diagram_box(estimator, caption):
     except ImportError:
         # Before 1.7.
         from sklearn.utils._estimator_html_repr import _VisualBlock
-    texts = {"name_details": str(estimator), "name_caption": caption}
-    return _VisualBlock("single", estimator, names=type(estimator).__name__, **texts)
+    return _VisualBlock(
+        "single",
+        estimator,
+        names=type(estimator).__name__,
+        name_details=str(estimator),
+        name_caption=caption,
+    )
 
 
 def as_configured_here(function):

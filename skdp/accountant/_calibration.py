@@ -22,8 +22,8 @@ _TOLERANCE, _COARSE_TOLERANCE = 1e-3, 1e-2
 # delta no noise is needed, and this much is returned.
 _SMALLEST_NOISE, _LARGEST_NOISE = 0.01, 1e9
 _MAX_TRIALS = 80
-# Of `largest_within`: where it ends, the latter over its start; the least power that a cost is
-# taken for, the least cost, and the largest factor of a step.
+# The search of `largest_within` ends at these, the latter over its start. It takes a cost for no
+# less than this power and this size, and no step is longer than this factor.
 _SMALLEST_SPENT, _LARGEST_SPENT = 1e-12, 1e6
 _LEAST_POWER, _NOTHING, _FARTHEST = 0.2, 1e-9, 16.0
 # Secant steps in a row that may leave more than half of the bracket.
@@ -88,7 +88,7 @@ def _search_noise(epsilon, delta, design, factor, full_batch, left):
     guess = _guess(epsilon, delta, sampling_rate, n_steps, factor) / math.sqrt(left)
     low, high = math.log(floor), math.log(max(full_batch, floor)) + _TOLERANCE
     x = min(max(math.log(guess), low), high)
-    # Of a Gaussian of small delta.
+    # That is the slope for a Gaussian of small delta.
     slope = 2 * math.log(delta) - 1
     for is_coarse, tolerance in ((True, _COARSE_TOLERANCE), (False, _TOLERANCE)):
         x, slope = _root(functools.partial(excess, is_coarse=is_coarse), x, slope, low, tolerance)

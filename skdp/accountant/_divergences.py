@@ -77,8 +77,8 @@ def upper_gaussian_log_delta(epsilon, mu):
     Where mu is below 1 the logarithm is at least ``x^2 / 2 + log(1 / mu)`` in size, so that the
     terms with x are less than 3e-12 of it. The margins are several times as large.
     """
-    found = float(gaussian_log_delta(epsilon - 1e-14 * abs(epsilon), mu))
-    return found * (1 - 1e-11)
+    log_delta = float(gaussian_log_delta(epsilon - 1e-14 * abs(epsilon), mu))
+    return log_delta * (1 - 1e-11)
 
 
 def gaussian_delta(epsilon, mu):

@@ -35,8 +35,8 @@ ERASURE_SHARE, FIT_SHARE = 0.02, 0.005
 _TOLERANCE = 2e-4
 _MAX_LINES = 200
 _SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-12, 1e12
-# Of mu, relative and absolute: quantiles are accurate to a few units in the last place, and what
-# they are taken of to 1e-14, which is less than this in them.
+# Relative and absolute margins of mu: quantiles are accurate to a few units in the last place, and
+# what they are taken of to 1e-14, which is less than this in them.
 _ROUNDING, _ABSOLUTE_ROUNDING = 1e-9, 1e-12
 
 
@@ -202,8 +202,8 @@ def dominating_mu(profile, erasure):
     """
 
     def delta_at(epsilon):
-        found = float(profile(epsilon))
-        return 1.0 if math.isnan(found) else min(max(found, 0.0), 1.0)
+        delta = float(profile(epsilon))
+        return 1.0 if math.isnan(delta) else min(max(delta, 0.0), 1.0)
 
     deltas = {0.0: delta_at(0.0)}
     # Where deltas fall is a few times the first one.
@@ -237,7 +237,7 @@ def _worst_corner(deltas, erasure):
         is_before = powers + np.exp(log_levels) < 1
         log_levels = np.append(log_levels[is_before], diagonal)
         powers = np.append(powers[is_before], -np.expm1(diagonal))
-        # Of what is seen where nothing is revealed.
+        # Powers and levels from here on are those where nothing is revealed.
         rest = math.log1p(-erasure)
         log_powers = np.log(np.maximum(powers * (1 + 1e-14) - erasure, 0.0)) - rest
         log_misses = np.append(np.log1p(-powers[:-1]), diagonal) - rest

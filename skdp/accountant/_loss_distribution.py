@@ -91,16 +91,16 @@ class PLDProfile:
 
         The first direction is most often the worse one.
         """
-        found = min(self._delta(self._directions[0], epsilon), 1 - 1e-16)
-        return math.log(found / delta) - math.log1p(-found) + math.log1p(-delta)
+        delta_there = min(self._delta(self._directions[0], epsilon), 1 - 1e-16)
+        return math.log(delta_there / delta) - math.log1p(-delta_there) + math.log1p(-delta)
 
     def _delta_floor(self):
         return _FFT_ERROR * self._n_steps
 
     def _delta(self, direction, epsilon):
-        found = max(float(self._pmf(direction).get_delta_for_epsilon(epsilon)), 0.0)
-        found *= 1 + _FFT_RELATIVE_ERROR * self._n_steps
-        return min(found + self._delta_floor(), 1.0)
+        delta = max(float(self._pmf(direction).get_delta_for_epsilon(epsilon)), 0.0)
+        delta *= 1 + _FFT_RELATIVE_ERROR * self._n_steps
+        return min(delta + self._delta_floor(), 1.0)
 
     def tpr(self, fpr):
         return max(self._tpr(direction, fpr) for direction in self._directions)
@@ -117,8 +117,8 @@ class PLDProfile:
         lines = self._deltas_on_grid(direction) + np.exp(_TPR_GRID) * fpr
         best = int(lines.argmin())
         bounds = _TPR_GRID[max(best - 1, 0)], _TPR_GRID[min(best + 1, lines.size - 1)]
-        found = minimize_scalar(line, bounds=bounds, method="bounded")
-        return min(float(found.fun), float(lines[best]), 1.0)
+        minimum = minimize_scalar(line, bounds=bounds, method="bounded")
+        return min(float(minimum.fun), float(lines[best]), 1.0)
 
     def _deltas_on_grid(self, direction):
         if direction not in self._on_grid:

@@ -52,21 +52,21 @@ class GaussianProfile:
             return 0.0
         # delta(epsilon) <= Phi(mu / 2 - epsilon / mu)
         upper = max(self.mu * (self.mu / 2 - float(ndtri(delta))), self.mu) * (1 + 1e-9)
-        found, nudge = brentq(excess, 0.0, upper, xtol=1e-300, rtol=1e-13), 1e-13
+        root, nudge = brentq(excess, 0.0, upper, xtol=1e-300, rtol=1e-13), 1e-13
         # The search may end on either side.
-        while excess(found) > 0:
-            found *= 1 + nudge
+        while excess(root) > 0:
+            root *= 1 + nudge
             nudge *= 2
-        return found
+        return root
 
     def delta(self, epsilon):
         if self.mu == 0:
             return max(-math.expm1(epsilon), 0.0) if epsilon < 0 else 0.0
         if math.isinf(self.mu):
             return 1.0
-        found = math.exp(min(upper_gaussian_log_delta(epsilon, self.mu), 0.0))
+        delta = math.exp(min(upper_gaussian_log_delta(epsilon, self.mu), 0.0))
         # The least positive number is added for what underflows.
-        return min(found * (1 + 1e-15) + math.ulp(0.0), 1.0)
+        return min(delta * (1 + 1e-15) + math.ulp(0.0), 1.0)
 
     def tpr(self, fpr):
         if self.mu == 0:
@@ -83,8 +83,8 @@ class ErasureProfile:
         self._others = others
 
     def delta(self, epsilon):
-        found = self._others.delta(epsilon)
-        return min(self._erasure + (1 - self._erasure) * found * (1 + 1e-12), 1.0)
+        delta = self._others.delta(epsilon)
+        return min(self._erasure + (1 - self._erasure) * delta * (1 + 1e-12), 1.0)
 
     def epsilon(self, delta):
         if delta < self._erasure or self._erasure == 1:
@@ -95,8 +95,8 @@ class ErasureProfile:
     def tpr(self, fpr):
         if fpr >= 1 - self._erasure:
             return 1.0
-        found = self._others.tpr(fpr / (1 - self._erasure))
-        return min(self._erasure + (1 - self._erasure) * found * _ROUNDING_OF_POWER, 1.0)
+        power = self._others.tpr(fpr / (1 - self._erasure))
+        return min(self._erasure + (1 - self._erasure) * power * _ROUNDING_OF_POWER, 1.0)
 
 
 def group_epsilon(profile, delta, group_size):
@@ -107,12 +107,12 @@ def group_epsilon(profile, delta, group_size):
     """
 
     def excess(step):
-        found = profile.delta(step)
-        if found == 0:
+        delta_of_step = profile.delta(step)
+        if delta_of_step == 0:
             return -math.inf
         growth = (group_size - 1) * step
         growth += math.log(math.expm1(-group_size * step) / math.expm1(-step))
-        return math.log(found) + growth - math.log(delta)
+        return math.log(delta_of_step) + growth - math.log(delta)
 
     if delta == 0:
         return math.inf
@@ -213,13 +213,13 @@ def least_epsilon(events, adjacency, accountant, delta):
     It is that of the accountant. Renyi divergences may be far above what loss distributions give,
     and above sums of epsilons; where loss distributions are reliable, what they give is enough.
     """
-    found = epsilon_of(events, adjacency, accountant, delta)
+    epsilon = epsilon_of(events, adjacency, accountant, delta)
     if accountant != "rdp":
-        return found
+        return epsilon
     is_sampled = any(event.sampling_rate < 1 for event in events)
     if is_sampled and delta < smallest_pld_delta(sum(event.n_steps for event in events)):
-        return found
-    return min(found, epsilon_of(events, adjacency, "pld", delta))
+        return epsilon
+    return min(epsilon, epsilon_of(events, adjacency, "pld", delta))
 
 
 def _computable(event):

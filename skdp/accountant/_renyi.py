@@ -71,14 +71,14 @@ class RDPProfile(TabledProfile):
         for side in (-1, 1):
             if order == _LARGEST_FRACTIONAL_ORDER and side == 1:
                 break
-            found = best
+            best_beside = best
             for tenths in range(1, 10):
                 value = bound(order + side * tenths / 10)
-                if not value < found:
+                if not value < best_beside:
                     break
-                found = value
-            if found < best:
-                return found
+                best_beside = value
+            if best_beside < best:
+                return best_beside
         return best
 
     def _divergence(self, order):
@@ -126,5 +126,5 @@ def _fractional_divergence(order, sigma, q):
     with _quiet(), np.errstate(all="ignore"):
         accountant.compose(dp_event.PoissonSampledDpEvent(q, gaussian))
     # It has no public way to the divergences. Orders whose series does not converge are infinite.
-    found = float(accountant._rdp[0])
-    return math.inf if math.isnan(found) else found
+    divergence = float(accountant._rdp[0])
+    return math.inf if math.isnan(divergence) else divergence

@@ -187,14 +187,18 @@ class PrivacyReport:
         if self.accountant == "basic":
             raise ValueError("accountant='basic' needs pure events.")
         rate = min(event.sampling_rate for event in self.events)
-        found = self.accountant
-        if found != "analytic":
-            found = resolve_accountant(found, self.delta, rate, self.n_steps, self.adjacency)
+        accountant = self.accountant
+        if accountant != "analytic":
+            accountant = resolve_accountant(
+                accountant, self.delta, rate, self.n_steps, self.adjacency
+            )
         elif rate < 1:
             raise ValueError("accountant='analytic' needs full batches.")
         # A selection and more have no closed form.
         is_searched = any(type(event) is SelectionEvent for event in self.events)
-        return "pld" if found == "analytic" and is_searched and self.n_steps > 1 else found
+        if accountant == "analytic" and is_searched and self.n_steps > 1:
+            return "pld"
+        return accountant
 
     def _certified_epsilon(self):
         """Epsilon as stated, or what the events give at the stated delta if that is more.
@@ -238,8 +242,8 @@ class PrivacyReport:
         The measure is the standard deviation for Gaussian noise, the scale for spherical Laplace
         noise, and the standard deviation of an unbiased label for flipped labels.
         """
-        found = common_value((event.is_pure, event.noise_multiplier) for event in self.events)
-        return None if found is None else found[1]
+        common = common_value((event.is_pure, event.noise_multiplier) for event in self.events)
+        return None if common is None else common[1]
 
     @property
     def mu(self):
@@ -284,13 +288,13 @@ class PrivacyReport:
         delta = _check_delta(delta, "delta")
         group_size = check_count(group_size, "group_size")
         if group_size == 1:
-            found = _profile.epsilon_of(self.events, self.adjacency, self.accountant, delta)
-            return min(found, self._certified_epsilon()) if delta >= self.delta else found
+            epsilon = _profile.epsilon_of(self.events, self.adjacency, self.accountant, delta)
+            return min(epsilon, self._certified_epsilon()) if delta >= self.delta else epsilon
         events = tuple(event.scaled_to_group(group_size) for event in checked_releases(self.events))
-        found = _profile.epsilon_of(events, self.adjacency, self.accountant, delta)
+        epsilon = _profile.epsilon_of(events, self.adjacency, self.accountant, delta)
         if self.mu is None:
-            found = min(found, _profile.group_epsilon(self._profile(), delta, group_size))
-        return found
+            epsilon = min(epsilon, _profile.group_epsilon(self._profile(), delta, group_size))
+        return epsilon
 
     def delta_at(self, epsilon):
         """Delta of the same releases at another epsilon.
@@ -313,8 +317,8 @@ class PrivacyReport:
         epsilon = check_not_negative(epsilon, "epsilon")
         if math.isinf(epsilon):
             return 0.0
-        found = self._profile().delta(epsilon)
-        return min(found, self.delta) if epsilon >= self._certified_epsilon() else found
+        delta = self._profile().delta(epsilon)
+        return min(delta, self.delta) if epsilon >= self._certified_epsilon() else delta
 
     def tpr_at(self, fpr):
         """Largest true positive rate of a membership attack that the guarantee allows.

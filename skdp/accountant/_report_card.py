@@ -49,7 +49,7 @@ _FIRST_TIER = (
 _THIRD_TIER = ("domain", "justification")
 _MU = "Gaussian DP"
 _OTHERS = {"zero_out": "replace_one", "replace_one": "zero_out"}
-# Of the delta, what a Gaussian guarantee may leave to an event that reveals everything.
+# A Gaussian guarantee may leave this part of delta to an event that reveals everything.
 _ERASED = 0.01
 
 _CENTRAL = (
@@ -124,31 +124,32 @@ def registry_yaml(report, card):
     if math.isinf(report.epsilon):
         raise ValueError(_NO_REGISTRY)
     card = _checked(card)
-    said = {name: _line(card.get(name, "")) for name in _FACTS}
+    texts = {name: _line(card.get(name, "")) for name in _FACTS}
     rows = dict(report._rows())
     numbers = (f"{title}: {text}" for title, text in _numbers(report, card))
     evidence = (f"{title}: {text}" for title, text in _evidence(card))
-    collected = f"collected: {said['collection_dates']}" * bool(said["collection_dates"])
+    dates = texts["collection_dates"]
+    collected = f"collected: {dates}" if dates else ""
     rho = _rho(report)
     spent = {"epsilon": report.epsilon, "delta": report.delta}
     product = {
-        "name": said["name"],
-        "description": said["description"],
+        "name": texts["name"],
+        "description": texts["description"],
         "data_curators": _items(card.get("curator", "")),
-        "intended_use": said["purpose"],
-        "data_product_type": said["product_type"],
-        "data_product_region": said["region"],
-        "data_product_sector": said["sector"],
-        "publication_date": said["publication_date"],
+        "intended_use": texts["purpose"],
+        "data_product_type": texts["product_type"],
+        "data_product_region": texts["region"],
+        "data_product_sector": texts["sector"],
+        "publication_date": texts["publication_date"],
     }
     flavor = {
         "name": "Approximate DP" if report.delta > 0.0 else "Pure DP",
-        "data_domain": _joined(said["domain"], collected),
+        "data_domain": _joined(texts["domain"], collected),
         "unprotected_quantities": _joined(*report.assumed_public, _unprotected(report)),
     }
     loss = {
         "privacy_unit": report.unit,
-        "privacy_unit_description": _joined(said["unit"], rows["Protects"]),
+        "privacy_unit_description": _joined(texts["unit"], rows["Protects"]),
         "privacy_parameters": spent if rho is None else {**spent, "rho": rho},
         "privacy_parameters_description": _joined(rows["Guarantee"], *numbers),
     }
@@ -165,9 +166,9 @@ def registry_yaml(report, card):
     implementation = {
         "pre_processing_eda_hyperparameter_tuning": _preparation(report),
         "mechanisms": _joined(rows["Released"], *noise, f"software: skdp {report.skdp_version}"),
-        "justification": _joined(said["justification"], *evidence),
+        "justification": _joined(texts["justification"], *evidence),
     }
-    resources = {"sources": said["sources"], "registry_authors": _items(card.get("authors", ""))}
+    resources = {"sources": texts["sources"], "registry_authors": _items(card.get("authors", ""))}
     deployment = {
         "product": product,
         "dp_flavor": flavor,
@@ -213,18 +214,20 @@ def _ranges(value, name):
     """Return the parameters of a model and its steps that bound the records, in words."""
     if not hasattr(value, "get_params"):
         raise TypeError(f"{name!r} of card must be an estimator.")
-    found = value.get_params().items()
-    return "; ".join(f"{key} = {one!r}" for key, one in found if key.split("__")[-1] in _RANGES)
+    parameters = value.get_params().items()
+    return "; ".join(
+        f"{key} = {one!r}" for key, one in parameters if key.split("__")[-1] in _RANGES
+    )
 
 
 def _scores(value, name):
     """Return private scores as a list; a score without a guarantee would be no private one."""
-    found = list(value.values()) if isinstance(value, dict) else value
-    found = list(found) if isinstance(found, (list, tuple)) else [found]
+    scores = list(value.values()) if isinstance(value, dict) else value
+    scores = list(scores) if isinstance(scores, (list, tuple)) else [scores]
     # What has a guarantee and an interval, by what it has: metrics build on this package.
-    if not all(hasattr(score, "report") and hasattr(score, "level") for score in found):
+    if not all(hasattr(score, "report") and hasattr(score, "level") for score in scores):
         raise TypeError(f"{name!r} of card must be what skdp.metrics.private_score returned.")
-    return found
+    return scores
 
 
 def _audit(value, name):
@@ -282,8 +285,8 @@ def _evidence(card):
     for score in card.get("score", ()):
         yield "Score", f"{score!r}; {_SCORE}"
     if "audit" in card:
-        found = card["audit"]
-        yield "Audit", f"{found!r} ({found.method}, confidence {found.confidence:g}); {_AUDIT}"
+        result = card["audit"]
+        yield "Audit", f"{result!r} ({result.method}, confidence {result.confidence:g}); {_AUDIT}"
 
 
 def _numbers(report, card):
@@ -311,10 +314,10 @@ def _gaussian(report):
         cost = _filter.cost_of_report(report, report.adjacency, erasure=erased)
     except _filter.ErasureTooSmallError:
         return "no mu can be computed at this delta"
-    told = f"mu = {_up(cost.mu)}"
+    text = f"mu = {_up(cost.mu)}"
     if cost.erasure > 0.0:
-        told += f", except with a probability of {_up(cost.erasure)} for which nothing is claimed"
-    return told
+        text += f", except with a probability of {_up(cost.erasure)} for which nothing is claimed"
+    return text
 
 
 def _delta(report, n_records):
@@ -323,11 +326,11 @@ def _delta(report, n_records):
     if n_records is None:
         return f"delta = {report.delta:g}, to be compared with one over the number of records"
     share, records = report.delta * n_records, "groups" if report.unit == "one group" else "records"
-    told = (
+    text = (
         f"delta = {report.delta:g} is {_up(share)} times 1 / n = {1.0 / n_records:.4g}, for the "
         f"n = {n_records} {records}, whose number is public"
     )
-    return told if share <= 1.0 else f"{told}; that is too large: {_TOO_LARGE}"
+    return text if share <= 1.0 else f"{text}; that is too large: {_TOO_LARGE}"
 
 
 def _elsewhere(report, adjacency):
@@ -337,16 +340,16 @@ def _elsewhere(report, adjacency):
         # What its events stand for may be distances between neighbours' values, never halved.
         return f"epsilon = {_up(report.epsilon)} at the same delta"
     try:
-        found = _profile.epsilon_of(events, adjacency, "pld", report.delta)
+        epsilon = _profile.epsilon_of(events, adjacency, "pld", report.delta)
     except ValueError:
-        found = math.inf
+        epsilon = math.inf
     if adjacency == "replace_one":
         # One record goes and another comes: a chain of two neighbours.
         profile = report._profile()
-        found = min(found, _profile.group_epsilon(profile, report.delta, 2))
-    if math.isinf(found):
+        epsilon = min(epsilon, _profile.group_epsilon(profile, report.delta, 2))
+    if math.isinf(epsilon):
         return "no epsilon is known at this delta"
-    return f"epsilon = {_up(found)} at the same delta"
+    return f"epsilon = {_up(epsilon)} at the same delta"
 
 
 def _rho(report):
@@ -379,7 +382,7 @@ def _yaml_lines(value, indent=""):
 def _scalar(value):
     if isinstance(value, str):
         quoted = json.dumps(value, ensure_ascii=False)
-        return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+        return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
     if isinstance(value, float):
         # YAML 1.1 takes a number without a point for a text.
         digits, *exponent = repr(value).split("e")

@@ -127,25 +127,25 @@ def read_entries(cls, entries):
     return report
 
 
-def complete(fields, sequence):
+def complete(entries, sequence):
     """Return the fields of a stored report, with those that skdp 0.3.0 didn't have.
 
     Nobody knows which parts were unprotected then, and so the report names that. `sequence` is the
     type that holds several texts where the report was stored.
     """
-    fields = dict(fields)
-    if "unprotected" not in fields:
-        fields["unprotected"] = sequence([UNRECORDED])
-        if isinstance(texts := fields.get("not_covered"), sequence):
-            fields["not_covered"] = sequence([_READ_WITH_CARE, *texts])
-    if "released" not in fields:
-        texts = fields.get("notes")
+    entries = dict(entries)
+    if "unprotected" not in entries:
+        entries["unprotected"] = sequence([UNRECORDED])
+        if isinstance(texts := entries.get("not_covered"), sequence):
+            entries["not_covered"] = sequence([_READ_WITH_CARE, *texts])
+    if "released" not in entries:
+        texts = entries.get("notes")
         notes = texts if isinstance(texts, sequence) else ()
         stated = [note for note in notes if isinstance(note, str) and note.startswith(_RELEASED)]
-        fields["released"] = stated[0].removeprefix(_RELEASED) if stated else ""
+        entries["released"] = stated[0].removeprefix(_RELEASED) if stated else ""
         if stated:
-            fields["notes"] = sequence(note for note in notes if note not in stated)
-    return fields
+            entries["notes"] = sequence(note for note in notes if note not in stated)
+    return entries
 
 
 def _agree(stated, derived, name):
@@ -173,8 +173,8 @@ def _json_safe(value):
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if isinstance(value, RELEASES):
-        fields = {name: getattr(value, name) for name in _names(value)}
-        return _json_safe({"type": type(value).__name__, **fields})
+        parameters = {name: getattr(value, name) for name in _names(value)}
+        return _json_safe({"type": type(value).__name__, **parameters})
     if isinstance(value, dict):
         return {key: _json_safe(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -14,7 +14,7 @@ from skdp.accountant._selection_event import (
 )
 
 _SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-6, 1e4
-# Of epsilon, relative: trials may take a calibration each.
+# These are relative to epsilon. The first is coarse, because trials may take a calibration each.
 _TOLERANCE, _EXACT_TOLERANCE = 2e-4, 1e-9
 
 
@@ -148,10 +148,10 @@ def _calibrate_selection(epsilon, delta, law, trial_events, adjacency, accountan
         event = SelectionEvent(trial_events(trial_epsilon, trial_delta), law.eta, law.stopping_rate)
         return epsilon_of((event,), adjacency, accountant, delta) / epsilon
 
-    found = largest_within(spent, epsilon, enough=1.0 - tolerance)
-    if found is None:
+    largest_epsilon = largest_within(spent, epsilon, enough=1.0 - tolerance)
+    if largest_epsilon is None:
         raise ValueError(
             f"no trials of a selection with epsilon={epsilon!r} at delta={delta!r} are private "
             "enough; use larger targets or a smaller mean."
         )
-    return found, trial_delta
+    return largest_epsilon, trial_delta

@@ -24,7 +24,7 @@ from skdp.accountant._events import (
 _LARGEST_ETA, _SMALLEST_ETA, _SMALLEST_RATE = 100.0, 1e-12, 1e-12
 # Digits of the law that is drawn from, and words of 64 bits of the uniform that draws.
 _DIGITS, _WORDS = 80, 4
-# Of sums of a few logarithms and exponentials.
+# Sums of a few logarithms and exponentials are accurate to this.
 _ROUNDING = 1e-13
 
 

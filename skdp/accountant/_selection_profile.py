@@ -63,8 +63,8 @@ class SelectionProfile:
         low, high = epsilons[after - 1], epsilons[after]
         drop = deltas[after - 1] - deltas[after]
         share = min((deltas[after - 1] - delta * (1 - 2 * _ROUNDING)) / drop, 1.0)
-        found = low + math.log1p(share * math.expm1(high - low))
-        return max(min(direct, found * (1 + _ROUNDING)), 0.0)
+        between = low + math.log1p(share * math.expm1(high - low))
+        return max(min(direct, between * (1 + _ROUNDING)), 0.0)
 
     def tpr(self, fpr):
         epsilons, deltas = self._vertices
@@ -77,12 +77,12 @@ class SelectionProfile:
         epsilons = np.clip(epsilons, None, known[-1])
         after = np.clip(np.searchsorted(known, epsilons, side="right"), 1, known.size - 1)
         low, high = known[after - 1], known[after]
-        # Of hardly any noise there is one corner.
+        # With hardly any noise there is one corner.
         width = np.expm1(high - low) if known.size > 1 else 1.0
         share = np.expm1(np.maximum(epsilons, low) - low) / width
-        found = deltas[after - 1] + share * (deltas[after] - deltas[after - 1])
+        between = deltas[after - 1] + share * (deltas[after] - deltas[after - 1])
         before = 1 - np.exp(epsilons - known[0]) * (1 - deltas[0])
-        return np.minimum(np.where(epsilons < known[0], before, found) * (1 + _ROUNDING), 1.0)
+        return np.minimum(np.where(epsilons < known[0], before, between) * (1 + _ROUNDING), 1.0)
 
     @functools.cached_property
     def shift(self):

@@ -23,8 +23,16 @@ def main(arguments=None):
 
 
 def _create(options):
-    names = ("epsilon", "delta", "adjacency", "unit", "dataset", "allow_seeds")
-    return str(PrivacyLedger(options.path, **{name: getattr(options, name) for name in names}))
+    ledger = PrivacyLedger(
+        options.path,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        adjacency=options.adjacency,
+        unit=options.unit,
+        dataset=options.dataset,
+        allow_seeds=options.allow_seeds,
+    )
+    return str(ledger)
 
 
 def _show(options):

@@ -47,7 +47,7 @@ def refusal(report, cost, totals, terms, where, charges):
     return BudgetExceededError(
         f"this fit costs epsilon = {asked:.4g} at delta = {terms.delta:g}, and {left:.4g} of "
         f"{terms.epsilon:g} is left in {where}; the whole budget pays for {n_fits} such "
-        f"fit{'s' * (n_fits != 1)}.{advice}{_why_not_the_sum(report, terms, charges)} "
+        f"{'fit' if n_fits == 1 else 'fits'}.{advice}{_why_not_the_sum(report, terms, charges)} "
         "Nothing was fitted or charged.",
         left=left,
         asked=asked,

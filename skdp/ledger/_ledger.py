@@ -134,7 +134,15 @@ class PrivacyLedger(LedgerParameter):
         planned = list(planned) if isinstance(planned, Iterator) else planned
         if is_stated:
             wanted |= given
-            self._create(_rules.make_terms(**wanted, salt=token_hex(16)), planned)
+            terms = _rules.make_terms(
+                epsilon=wanted["epsilon"],
+                delta=wanted["delta"],
+                adjacency=adjacency,
+                unit=unit,
+                allow_seeds=allow_seeds,
+                salt=token_hex(16),
+            )
+            self._create(terms, planned)
         else:
             # What is left out is the file's.
             wanted |= {name: value for name, value in given.items() if value != _DEFAULTS[name]}
@@ -450,7 +458,7 @@ class PrivacyLedger(LedgerParameter):
         return _reopened, self._key()
 
     def __repr__(self):
-        # Of parameters of estimators, too: it must not read the file.
+        # Estimators show it among their parameters, so it must not read the file.
         shown = repr(self._path)
         if self._dataset != "default":
             shown += f", dataset={self._dataset!r}"

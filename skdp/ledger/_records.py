@@ -55,8 +55,15 @@ def read_terms(file, dataset, path):
     if row is None:
         problem = f"the ledger {path!r} has no budget for the dataset {dataset!r}"
         raise LedgerError(f"{problem}: {_store.HOW_TO_CREATE}.")
-    fields = {field.name: row[field.name] for field in dataclasses.fields(_rules.Terms)}
-    terms = _rules.Terms(**{**fields, "allow_seeds": bool(row["allow_seeds"])})
+    terms = _rules.Terms(
+        epsilon=row["epsilon"],
+        delta=row["delta"],
+        erasure=row["erasure"],
+        adjacency=row["adjacency"],
+        unit=row["unit"],
+        allow_seeds=bool(row["allow_seeds"]),
+        salt=row["salt"],
+    )
     try:
         _ = terms.limits
     except ValueError as error:

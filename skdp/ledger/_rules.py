@@ -58,9 +58,9 @@ class Epsilon(float):
     """An epsilon, as a float, and the delta at which it is meant."""
 
     def __new__(cls, epsilon, delta):
-        found = super().__new__(cls, epsilon)
-        found.delta = delta
-        return found
+        number = super().__new__(cls, epsilon)
+        number.delta = delta
+        return number
 
     @property
     def epsilon(self):
@@ -111,6 +111,7 @@ class Terms:
             distance = 2.0 if self.adjacency == "replace_one" else 1.0
             pure = LaplaceEvent(distance / self.epsilon * (1 + 1e-15))
         events = (pure, ErasureEvent(self.delta))
+        by_group = self.unit == "one group"
         return PrivacyReport(
             epsilon=self.epsilon,
             delta=self.delta,
@@ -120,7 +121,7 @@ class Terms:
             accountant="pld",
             unit=self.unit,
             assumed_public=_ASSUMED_PUBLIC,
-            not_covered=(PART_OF_GROUP,) * (self.unit == "one group") + _NOT_COVERED,
+            not_covered=(PART_OF_GROUP, *_NOT_COVERED) if by_group else _NOT_COVERED,
             unprotected=unprotected,
             reproducible=self.allow_seeds,
             notes=(
@@ -132,14 +133,22 @@ class Terms:
         )
 
 
-def make_terms(*, epsilon, delta, adjacency, **fields):
+def make_terms(*, epsilon, delta, adjacency, unit, allow_seeds, salt):
     """Return the terms of a new budget after checking them; a ValueError says what is wrong."""
     check_within(epsilon, "epsilon", 0.0, math.inf, "()")
     if not 0.0 < delta < 1.0:
         raise ValueError("delta must be in (0, 1): fits with Gaussian noise need one.")
     # Fits of labels are Gaussian, and erase nothing.
     erasure = 0.0 if adjacency == "replace_label" else gaussian_budget(epsilon, delta).erasure
-    terms = Terms(epsilon=epsilon, delta=delta, erasure=erasure, adjacency=adjacency, **fields)
+    terms = Terms(
+        epsilon=epsilon,
+        delta=delta,
+        erasure=erasure,
+        adjacency=adjacency,
+        unit=unit,
+        allow_seeds=allow_seeds,
+        salt=salt,
+    )
     # It knows what units and adjacencies there are, and which go together.
     terms.report()
     return terms
@@ -264,10 +273,10 @@ def n_more(cost, totals, terms):
     pairs = (cost.mu**2, square), (cost.erasure, erasure)
     shares = [max(left, 0.0) / one for one, left in pairs if one > 0]
     # One more than what rounding leaves, and down to what is taken.
-    found = 1 + int(min([_MANY, *shares]))
-    while found and not takes(cost, totals, limits, times=found):
-        found -= 1
-    return found
+    n_fits = 1 + int(min([_MANY, *shares]))
+    while n_fits and not takes(cost, totals, limits, times=n_fits):
+        n_fits -= 1
+    return n_fits
 
 
 @dataclass(frozen=True)
@@ -329,4 +338,4 @@ class Admission:
 
 def counted(number, what):
     """Return a number of things in words."""
-    return f"{number} {what}{'s' * (number != 1)}"
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

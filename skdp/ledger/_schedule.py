@@ -65,15 +65,15 @@ def read_planned(planned, terms, check_name):
     if isinstance(planned, (str, dict, Event, PrivacyReport)) or not isinstance(planned, Iterable):
         raise TypeError(f"{_FORM}; got {type(planned).__name__}.")
     split = [_split(entry, terms, check_name) for entry in planned]
-    found = [one for one in split if one is not None]
-    if not found:
+    charges = [one for one in split if one is not None]
+    if not charges:
         raise ValueError("planned must hold at least one charge; leave it out for a ledger of any.")
     # Releases for which no delta is stated share what the others leave.
-    n_open = sum(count for _, count, _, stated in found if stated is None)
-    stated = math.fsum(count * pair[1] for _, count, _, pair in found if pair is not None)
+    n_open = sum(count for _, count, _, stated in charges if stated is None)
+    stated = math.fsum(count * pair[1] for _, count, _, pair in charges if pair is not None)
     rest = max(terms.delta - stated, 0.0) / max(n_open, 1)
     joined = {}
-    for events, count, part, pair in found:
+    for events, count, part, pair in charges:
         pair = pair or _pair_of(events, rest, terms)
         one = PlannedCharge(events, count, part, *pair)
         before = joined.get(one.key)
@@ -147,12 +147,14 @@ def _normal(events, adjacency):
             once = {name: value for name, value in once.items() if name in vars(event)}
             steps[replace(event, **once)] += event.n_steps
     others = [replace(event, n_steps=number) for event, number in steps.items()]
-    found = sorted(others, key=lambda event: (_without_noise(event), event.noise_multiplier or 0.0))
+    normal = sorted(
+        others, key=lambda event: (_without_noise(event), event.noise_multiplier or 0.0)
+    )
     if mu > 0:
-        found.append(GaussianEvent(1 / mu, pairwise=True))
+        normal.append(GaussianEvent(1 / mu, pairwise=True))
     if erasure > 0:
-        found.append(ErasureEvent(erasure))
-    return tuple(found)
+        normal.append(ErasureEvent(erasure))
+    return tuple(normal)
 
 
 def _is_full_gaussian(event):
@@ -175,7 +177,7 @@ def covers(planned, events):
     """
     if _erasure(events) > _erasure(planned) or _full_mu(events) > _full_mu(planned):
         return False
-    pairs = [[one for one in found if _is_other(one)] for found in (planned, events)]
+    pairs = [[one for one in compared if _is_other(one)] for compared in (planned, events)]
     return len(pairs[0]) == len(pairs[1]) and all(
         _without_noise(one) == _without_noise(other)
         and other.noise_multiplier >= one.noise_multiplier
@@ -350,12 +352,12 @@ class PlannedList:
         """
         if not self.bound <= self.terms.epsilon:  # lowered by hand
             return None
-        found = [
+        covering = [
             number
             for number, item in self.items.items()
             if item.part == self.part and self._n_left(number) and covers(item.events, events)
         ]
-        return min(found, key=lambda number: self._mu(self.items[number].events), default=None)
+        return min(covering, key=lambda number: self._mu(self.items[number].events), default=None)
 
     def _pairs(self, count):
         return [(item, count(number)) for number, item in self.items.items()]

@@ -50,7 +50,7 @@ _FIRST_SCHEMA = (
 _SCHEMAS = (
     _FIRST_SCHEMA,
     (
-        # Of each charge for a stream, the state that the last call which it covers has left.
+        # A charge for a stream is found by the state that the last call which it covers has left.
         """CREATE TABLE stream (
             name TEXT PRIMARY KEY, charge INTEGER NOT NULL REFERENCES charge (id)
         )""",
@@ -167,7 +167,7 @@ def has_budget(path, dataset):
 
 def insert(connection, table, entries):
     """Add a row and return its number."""
-    names, marks = ", ".join(entries), ", ".join("?" * len(entries))
+    names, marks = ", ".join(entries), ", ".join("?" for _ in entries)
     query = f"INSERT INTO {table} ({names}) VALUES ({marks})"
     return connection.execute(query, tuple(entries.values())).lastrowid
 
@@ -275,17 +275,17 @@ def _read_version(connection, path):
 
 def _identity(path):
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise LedgerError(f"{_quoted(path)} can't be reached: {error.strerror}.") from error
-    if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+    if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
         raise LedgerError(
             f"{_quoted(path)} has several names (hard links): who opens it by different ones isn't "
             "kept apart. Delete all but one."
         )
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _quoted(path):

@@ -39,14 +39,14 @@ def summarise(ledger, standing, rows):
 def released(rows):
     """Say what was charged, by what made it."""
     counts = Counter(row["estimator"] for row in rows)
-    found = ", ".join(f"{number} x {name}" for name, number in counts.items())
-    return f"so far: {found}" if found else "nothing yet"
+    counted = ", ".join(f"{number} x {name}" for name, number in counts.items())
+    return f"so far: {counted}" if counted else "nothing yet"
 
 
 def unprotected(rows):
     """Name what the fits learnt without privacy; charges of skdp 0.3.0 don't say."""
-    found = (json.loads(row["report"]).get("unprotected", (UNRECORDED,)) for row in rows)
-    return tuple(dict.fromkeys(name for names in found for name in names))
+    names_by_charge = (json.loads(row["report"]).get("unprotected", (UNRECORDED,)) for row in rows)
+    return tuple(dict.fromkeys(name for names in names_by_charge for name in names))
 
 
 def as_dict(ledger, standing, rows):
@@ -68,7 +68,7 @@ def as_dict(ledger, standing, rows):
 
 def _readable(row, standing):
     report = json.loads(row["report"])
-    found = {
+    entries = {
         **row,
         "part": row["part"] or None,
         "parameters": json.loads(row["parameters"]),
@@ -76,7 +76,7 @@ def _readable(row, standing):
         "events": report["event"],
         "share": standing.share_of(row),
     }
-    return {name: found[name] for name in _COLUMNS}
+    return {name: entries[name] for name in _COLUMNS}
 
 
 def charges_frame(charges):
