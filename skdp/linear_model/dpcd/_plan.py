@@ -11,26 +11,7 @@ from skdp._release.plan import SPLIT_SLACK
 from skdp._release.release import Release
 from skdp._release.sampling import SingleCoordinateSampler
 from skdp.linear_model._plan import Problem, SteppedPlan, beside, scaled
-
-# See doc/theory/default_rules.rst.
-_EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
-_AUTO_STEP = 1.0
-_CLIP, _LARGEST_CLIP = 0.18, 3.0
-# Of whole rows, whose lengths vary less than their entries, where slopes have no bound.
-_BY_ROW = 0.5
-# Slopes are scaled where the noise of a pass is at most this. Scaled slopes have half the
-# curvature.
-_QUIET, _SCALED = 0.07, 0.5
-# Passes times the root of the noise of one below which bounded slopes have fewer than the fewest.
-_SETTLED, _ANY_PASSES = 5.0, 5
-_NOISE_SHARE = 0.15
-# The second is a share of the curvature of the loss: correlated columns hold more of the signal
-# than the first assumes, and a stronger penalty would hide it.
-_SHRINKAGE, _MOST_SHRINKAGE = 1.0, 0.08
-# Size of the means of features relative to their mean squares where both are released.
-_WEIGHT_OF_MEANS = 0.5
-# Steps of the intercept alone: the first and the last ones.
-_ALONE = 9
+from skdp.linear_model.dpcd import _tuned as tuned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +56,7 @@ class DPCDPlan(SteppedPlan):
     `weight_of_means`.
     """
 
-    weight_of_means: ClassVar = _WEIGHT_OF_MEANS
+    weight_of_means: ClassVar = tuned.WEIGHT_OF_MEANS
 
     problem: DPCDProblem
     n_passes: int
@@ -101,16 +82,21 @@ class DPCDPlan(SteppedPlan):
 
     @property
     def _width(self):
-        how = {"scales": self.scales, "by_row": self.by_row}
-        width = auto_width(self.noise_of_pass, self.n_passes, self.problem, **how)
+        width = auto_width(
+            self.noise_of_pass,
+            self.n_passes,
+            self.problem,
+            scales=self.scales,
+            by_row=self.by_row,
+        )
         return width * self.problem.scale.typical
 
     def weights_of_curvature(self, mean_weight):
-        """Return weights that the curvature of columns is taken to have, over their mean squares.
+        """Return curvatures over mean squares: of the features' columns, and of the intercept's.
 
-        Of the features', and of the intercept's, whose mean square no release weighs. Rows that are
-        heavier than typical are cut. Where nothing is, the mean squares are those of weighted rows,
-        or if they were given the heaviest row could have all of one.
+        No release weighs the mean square of the intercept's column. Rows that are heavier than
+        typical are cut. Where nothing is cut, released mean squares are those of weighted rows;
+        where mean squares were given, the heaviest row could make up all of one.
         """
         scale = self.problem.scale
         if self.budget.is_private:
@@ -164,7 +150,7 @@ class DPCDPlan(SteppedPlan):
             return squares, means
         noise = self.squares.mechanism.noise_std / self.n_rows
         scale = self.problem.reach**2 / self.problem.n_features
-        means = means / (1.0 + (noise / _WEIGHT_OF_MEANS) ** 2 / scale)
+        means = means / (1.0 + (noise / tuned.WEIGHT_OF_MEANS) ** 2 / scale)
         means = np.clip(means, -1.0, 1.0)
         squares = scale + (squares - scale) / (1.0 + (noise / scale) ** 2)
         doubt = min(2.0 * noise, scale)
@@ -235,7 +221,7 @@ def plan_dpcd(
         average_every = None
     elif average_every is not None:
         average_every = check_count(average_every, "average_every")
-    n_alone = _ALONE if tail and problem.has_intercept else 0
+    n_alone = tuned.STEPS_OF_INTERCEPT if tail and problem.has_intercept else 0
     n_steps = n_passes * problem.n_columns + n_alone
     multiplier = budget.calibrate(n_steps=n_steps) * math.sqrt(rest)
     squares = None
@@ -261,8 +247,8 @@ def plan_dpcd(
     elif not private:
         shrinkage = 0.0
     else:
-        wanted = _SHRINKAGE * (_SCALED if scales else 1.0) * noise_of_pass
-        shrinkage = min(wanted / loss.typical_prediction, _MOST_SHRINKAGE * loss.smoothness)
+        wanted = tuned.SHRINKAGE * (tuned.SCALED_CURVATURE if scales else 1.0) * noise_of_pass
+        shrinkage = min(wanted / loss.typical_prediction, tuned.LARGEST_SHRINKAGE * loss.smoothness)
         # The largest of so many normal variables is seldom beyond.
         doubt = math.sqrt(2.0 * math.log(max(problem.n_features, 2)))
     return DPCDPlan(
@@ -273,7 +259,7 @@ def plan_dpcd(
         period=min(int(average_every or 1), n_passes) * problem.n_columns,
         average=average_every is not None,
         tail=tail,
-        step_size=_AUTO_STEP if step_size == "auto" else float(step_size),
+        step_size=tuned.STEP_SIZE if step_size == "auto" else float(step_size),
         clipping_norm=clipping_norm if private else math.inf,
         scales=scales,
         shrinkage=shrinkage,
@@ -312,23 +298,28 @@ def _releases(problem, multiplier, n_passes, n_alone, *, private, by_row):
 def auto_passes(noise_of_pass, problem, *, scales):
     """Return the number of passes; see doc/theory/default_rules.rst."""
     if noise_of_pass == 0.0:
-        return _EXACT_PASSES
-    passes = _PASSES / (_SCALED if scales else 1.0)
-    fewest = _FEWEST_PASSES
+        return tuned.PASSES_WITHOUT_PRIVACY
+    passes = tuned.PASSES_PER_NOISE / (tuned.SCALED_CURVATURE if scales else 1.0)
+    fewest = tuned.FEWEST_PASSES
     if math.isfinite(problem.loss.lipschitz):
-        fewest = min(max(_SETTLED / math.sqrt(noise_of_pass), _ANY_PASSES), fewest)
-    return round(min(max(passes / math.sqrt(noise_of_pass), fewest), _MOST_PASSES))
+        settled = tuned.SETTLED_PASSES_PER_NOISE / math.sqrt(noise_of_pass)
+        fewest = min(max(settled, tuned.FEWEST_SETTLED_PASSES), fewest)
+    return round(min(max(passes / math.sqrt(noise_of_pass), fewest), tuned.LARGEST_N_PASSES))
 
 
 def auto_width(noise_of_pass, n_passes, problem, *, scales, by_row):
     """Return the thresholds over the roots of the columns' mean squares."""
     if noise_of_pass == 0.0:
         return math.inf
-    max_noise = _NOISE_SHARE * problem.loss.typical_prediction * problem.loss.smoothness
-    shorter = _BY_ROW if by_row and math.isinf(problem.loss.lipschitz) else 1.0
-    found = shorter * _CLIP * (_SCALED if scales else 1.0) / math.sqrt(noise_of_pass)
-    most = shorter * _LARGEST_CLIP
-    return min(found, max_noise / (noise_of_pass * math.sqrt(n_passes)), most)
+    loss = problem.loss
+    max_noise = tuned.LARGEST_NOISE_OF_PREDICTION * loss.typical_prediction * loss.smoothness
+    shorter = tuned.CLIP_FACTOR_BY_ROW if by_row and math.isinf(loss.lipschitz) else 1.0
+    curvature = tuned.SCALED_CURVATURE if scales else 1.0
+    return min(
+        shorter * tuned.CLIP * curvature / math.sqrt(noise_of_pass),
+        max_noise / (noise_of_pass * math.sqrt(n_passes)),
+        shorter * tuned.LARGEST_CLIP,
+    )
 
 
 def _scales(noise_of_pass, problem):
@@ -338,7 +329,7 @@ def _scales(noise_of_pass, problem):
     """
     even = problem.scale.typical == problem.scale.largest == 1.0
     bounded = math.isfinite(problem.loss.lipschitz) and problem.n_outputs == 1 and even
-    return bounded and 0.0 < noise_of_pass <= _QUIET
+    return bounded and 0.0 < noise_of_pass <= tuned.LARGEST_NOISE_TO_SCALE
 
 
 def _buys_means(problem, budget):
@@ -358,4 +349,4 @@ def _distance_of_moments(problem, budget, *, both):
     squares = min(squares, math.sqrt(problem.n_features))
     if not _buys_means(problem, budget):
         return squares
-    return math.hypot(squares, _WEIGHT_OF_MEANS * problem.reach * (2.0 if both else 1.0))
+    return math.hypot(squares, tuned.WEIGHT_OF_MEANS * problem.reach * (2.0 if both else 1.0))

@@ -10,19 +10,11 @@ from skdp._checks import check_count, check_positive
 from skdp._release.plan import SPLIT_SLACK
 from skdp._release.release import Release
 from skdp.linear_model._plan import Problem, SteppedPlan
+from skdp.linear_model.dpcd.greedy import _tuned as tuned
 
-# See doc/theory/greedy.rst. Of squared mu, what choices spend.
-_SHARE_OF_CHOICES = 0.65
-# Of a step's release, the size of the mean square relative to the slope's.
-_WEIGHT_OF_SQUARES = 0.5
-# Steps: of the power 2/3 of what noise lets slopes tell; and bounds, the last without privacy.
-_STEPS, _FEWEST_STEPS, _MOST_STEPS, _EXACT_PASSES = 0.33, 5, 10_000, 100
-# Of the slopes of targets within [-1, 1].
-_CLIP = 0.5
-# Scaled slopes have less curvature.
-_STEP_OF_SCALED = 1.5
-# Parts that the bound on a slope is made of, and the largest number of them that is told apart.
-_PARTS, _MOST_PARTS = 2**20, 2.0**49
+# The bound on a slope consists of so many parts. Up to the second number of them, whole numbers of
+# parts can be added up in double precision.
+_PARTS, _LARGEST_N_PARTS = 2**20, 2.0**49
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,14 +53,15 @@ class GreedyPlan(SteppedPlan):
     @property
     def weight_of_squares(self):
         """What squares are multiplied by, to be in units of slopes."""
-        return _WEIGHT_OF_SQUARES * (self.clipping_norm if self.budget.is_private else 1.0)
+        return tuned.WEIGHT_OF_SQUARES * (self.clipping_norm if self.budget.is_private else 1.0)
 
     def parts(self, sums):
         """Return sums of slopes in whole parts of the bound on one; without a bound as they are."""
         if not self.budget.is_private:
             return sums
         # Their sums have fewer digits than numbers in double precision.
-        return np.clip(np.rint(sums * (_PARTS / self.clipping_norm)), -_MOST_PARTS, _MOST_PARTS)
+        n_parts = np.rint(sums * (_PARTS / self.clipping_norm))
+        return np.clip(n_parts, -_LARGEST_N_PARTS, _LARGEST_N_PARTS)
 
     def report(self, *, clip=None, **facts):
         """Return the report of a run of this plan; the bound `clip` is no release's alone."""
@@ -86,11 +79,11 @@ def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_si
     bounded = math.isfinite(loss.lipschitz)
     scales = private and clipping_norm == "auto" and bounded and n_outputs == 1 and even
     if clipping_norm == "auto":
-        clip = scale.typical * (loss.lipschitz if bounded and not scales else _CLIP)
+        clip = scale.typical * (loss.lipschitz if bounded and not scales else tuned.CLIP)
     else:
         clip = check_positive(clipping_norm, "clipping_norm")
     if step_size == "auto":
-        step_size = _STEP_OF_SCALED if scales else 1.0
+        step_size = tuned.STEP_SIZE_OF_SCALED_SLOPES if scales else 1.0
     if max_iter == "auto":
         max_iter = auto_steps(budget.calibrate() * clip, problem)
     n_steps = check_count(max_iter, "max_iter")
@@ -100,7 +93,7 @@ def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_si
         noise = SPLIT_SLACK * budget.calibrate(n_steps=n_times) / math.sqrt(share)
         return problem.release(noise_multiplier=noise, **fields)
 
-    # Of the norm of whole numbers, and of their own rounding.
+    # Parts are rounded to whole numbers, and so is the norm of several outputs' parts.
     rounded = 3.0 + 2.0 * n_outputs**1.5
     return GreedyPlan(
         budget=budget,
@@ -111,15 +104,15 @@ def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_si
         clipping_norm=clip if private else math.inf,
         scales=scales,
         choice=release(
-            _SHARE_OF_CHOICES,
+            tuned.SHARE_OF_CHOICES,
             bound=math.ceil(_PARTS * (1.0 + problem.rounding_slack) + rounded),
             size=1,
             noise="choice",
             design={"n_steps": n_steps},
         ),
         step=release(
-            1.0 - _SHARE_OF_CHOICES,
-            bound=clip * math.hypot(1.0, _WEIGHT_OF_SQUARES) if private else math.inf,
+            1.0 - tuned.SHARE_OF_CHOICES,
+            bound=clip * math.hypot(1.0, tuned.WEIGHT_OF_SQUARES) if private else math.inf,
             size=n_outputs + 1,
             design={"n_steps": n_steps + problem.n_columns - n_features},
         ),
@@ -128,8 +121,9 @@ def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_si
 
 def auto_steps(noise, problem):
     """Return the number of steps, from the noise of a release of all the budget."""
-    most = min(_EXACT_PASSES * problem.n_columns, _MOST_STEPS)
+    largest = min(tuned.PASSES_WITHOUT_PRIVACY * problem.n_columns, tuned.LARGEST_N_STEPS)
     if noise == 0.0:
-        return most
-    told = problem.n_rows / (noise * math.log(problem.n_columns + 1.0))
-    return round(min(max(_STEPS * told ** (2.0 / 3.0), _FEWEST_STEPS), most))
+        return largest
+    information = problem.n_rows / (noise * math.log(problem.n_columns + 1.0))
+    n_steps = tuned.STEP_FACTOR * information ** (2.0 / 3.0)
+    return round(min(max(n_steps, tuned.FEWEST_STEPS), largest))
