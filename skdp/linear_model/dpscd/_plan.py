@@ -7,22 +7,7 @@ from skdp._checks import check_positive
 from skdp._release.plan import auto_batch_size, resolve_batch_size
 from skdp._release.sampling import CoordinateSampler, PartitionSampler, PoissonSampler
 from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled, within_range
-
-# Strength of the proximal term, in R^2 s / n for a direction of mean square R^2 / d: for each
-# column, and for each column in proportion to the noise.
-_PER_COLUMN = 1.0 / 30.0
-_PER_NOISY_COLUMN = 3.0
-# With more columns, such as pixels, a few directions hold most of the mean squares.
-_MOST_COLUMNS = 100
-# Number of columns if all were as short as that of the intercept, a third of R.
-_INTERCEPT_AS = 9
-# Curvature of a batch, relative to the loss's, up to which dual variables move fast enough.
-_CURVATURE = 20.0
-# The u of `_excess` from which small batches cost a tenth of the noise at most.
-_LARGE_ENOUGH = 2.0
-# Share of their range that dual variables may reach: at most all of it, at least this.
-_LEAST_SHARE = 0.6
-_SHARE_PER_NOISE = 150.0
+from skdp.linear_model.dpscd import _tuned as tuned
 
 
 def proximal_strength(row_norm, n_columns, noise, noise_of_steps=None):
@@ -32,14 +17,15 @@ def proximal_strength(row_norm, n_columns, noise, noise_of_steps=None):
     `noise_of_steps` the same for the steps that are run, where it differs.
     """
     steps = noise if noise_of_steps is None else noise_of_steps
-    asked = min(n_columns, _MOST_COLUMNS) * (_PER_COLUMN + _PER_NOISY_COLUMN * noise)
+    n_counted = min(n_columns, tuned.LARGEST_COUNTED_COLUMNS)
+    asked = n_counted * (tuned.PULL_PER_COLUMN + tuned.PULL_PER_COLUMN_AND_NOISE * noise)
     return row_norm**2 * asked * steps
 
 
 def intercept_share(n_columns):
     """Return the intercept's strength as a share of the others', between 1/9 and 1."""
-    alike = _INTERCEPT_AS / min(n_columns, _MOST_COLUMNS)
-    return min(1.0, max(alike, 1.0 / _INTERCEPT_AS))
+    alike = tuned.COLUMNS_OF_INTERCEPT / min(n_columns, tuned.LARGEST_COUNTED_COLUMNS)
+    return min(1.0, max(alike, 1.0 / tuned.COLUMNS_OF_INTERCEPT))
 
 
 def proximal_batch_size(n_rows, n_columns, *, max_iter, noise_of_pass, at_least):
@@ -51,19 +37,20 @@ def proximal_batch_size(n_rows, n_columns, *, max_iter, noise_of_pass, at_least)
     """
     if noise_of_pass == 0.0:
         return at_least
-    asked = _CURVATURE * proximal_strength(1.0, n_columns, noise_of_pass / n_rows) * n_rows
+    strength = proximal_strength(1.0, n_columns, noise_of_pass / n_rows)
+    asked = tuned.LARGEST_CURVATURE * strength * n_rows
     per_row = max_iter * noise_of_pass**2 / n_rows
     size = float(at_least)
     # A contraction: the excess falls with the root of the size at most.
     for _ in range(40):
         size = 0.5 * (size + asked * _excess(per_row * size))
-    size = min(size, _LARGE_ENOUGH / per_row, 0.1 * n_rows)
+    size = min(size, tuned.LARGE_BATCH / per_row, tuned.LARGEST_BATCH_SHARE * n_rows)
     return min(n_rows, max(at_least, math.ceil(size)))
 
 
 def dual_share(noise):
     """Return the share of its range that a dual variable may reach in all passes."""
-    return max(_LEAST_SHARE, 1.0 / (1.0 + _SHARE_PER_NOISE * noise))
+    return max(tuned.SMALLEST_DUAL_SHARE, 1.0 / (1.0 + tuned.DUAL_SHARE_PER_NOISE * noise))
 
 
 def _excess(u):
@@ -119,7 +106,7 @@ def plan_dpscd(
     dual variable is released with it (Damaskinos et al. 2021, Lemma 1). Beside the releases of
     `ranges` and a `ball` there is more noise; batches and noise don't depend on how long rows are.
     """
-    asked_for = {"clipping_norm": clipping_norm, "proximal": proximal}
+    asked_clip, asked_proximal = clipping_norm, proximal
     n_rows, n_columns, row_norm = problem.n_rows, problem.n_columns, problem.row_norm
     is_clip_given = clipping_norm != "auto" and budget.is_private
     if proximal == "auto" and (math.isinf(problem.loss.lipschitz) or is_clip_given):
@@ -129,14 +116,19 @@ def plan_dpscd(
     is_pulled = proximal != 0.0
     if is_pulled and proximal != "auto":
         proximal = check_positive(proximal, "proximal")
-    # Of one release of all rows. P times this is what the noise of all steps of P passes,
-    # s sqrt(T), comes to for small batches.
+    # This is the multiplier of one release of all rows. P times it is what the noise of all steps
+    # of P passes, s sqrt(T), comes to for small batches.
     noise_of_pass = replace(budget, accountant="pld").calibrate()
     if batch_size == "auto":
         batch_size = auto_batch_size(n_rows, noise_of_fit=max_iter * noise_of_pass)
         if is_pulled:
-            passes = {"max_iter": max_iter, "noise_of_pass": noise_of_pass}
-            batch_size = proximal_batch_size(n_rows, n_columns, at_least=batch_size, **passes)
+            batch_size = proximal_batch_size(
+                n_rows,
+                n_columns,
+                max_iter=max_iter,
+                noise_of_pass=noise_of_pass,
+                at_least=batch_size,
+            )
     batch_size = resolve_batch_size(batch_size, n_rows)
     reach = _dual_range(problem, joint=noisy_dual)
     if clipping_norm == "auto" and is_pulled:
@@ -162,21 +154,28 @@ def plan_dpscd(
     if proximal == "auto":
         noise = noise_of_pass / n_rows
         noise_of_steps = plan.mechanism.noise_multiplier * math.sqrt(n_steps) / max_iter / n_rows
-        asked = proximal_strength(row_norm, n_columns, noise, noise_of_steps)
-        proximal = max(asked, row_norm**2 * (batch_size / n_rows) / _CURVATURE)
-    intercept_proximal = intercept_share(n_columns) * proximal
+        strength = proximal_strength(row_norm, n_columns, noise, noise_of_steps)
+        proximal = max(strength, row_norm**2 * (batch_size / n_rows) / tuned.LARGEST_CURVATURE)
 
     def again(ratio, stretch):
-        settings = {"max_iter": max_iter, "batch_size": batch_size, "noisy_dual": noisy_dual}
-        settings |= {
-            "clipping_norm": scaled(asked_for["clipping_norm"], ratio),
-            "proximal": scaled(asked_for["proximal"], ratio**2),
-        }
-        settings |= {"ranges": ranges, "ball": ball}
-        return plan_dpscd(problem.stretched(ratio, stretch), budget, **settings)
+        return plan_dpscd(
+            problem.stretched(ratio, stretch),
+            budget,
+            max_iter=max_iter,
+            batch_size=batch_size,
+            clipping_norm=scaled(asked_clip, ratio),
+            noisy_dual=noisy_dual,
+            proximal=scaled(asked_proximal, ratio**2),
+            ranges=ranges,
+            ball=ball,
+        )
 
-    pulls = {"proximal": float(proximal), "intercept_proximal": intercept_proximal}
-    return replace(plan, again=again, **pulls)
+    return replace(
+        plan,
+        again=again,
+        proximal=float(proximal),
+        intercept_proximal=intercept_share(n_columns) * proximal,
+    )
 
 
 def plan_dpscd_sequential(problem, budget, *, max_iter, batch_size, clipping_norm):
@@ -240,10 +239,11 @@ def _plan(
     size,
     prediction_per_release,
     largest_clip,
+    batch_size,
+    noisy_dual=False,
     pairwise=False,
     ranges=None,
     ball=None,
-    **fields,
 ):
     """Return the plan of releases of `size` numbers an output, bounded by a multiple of the clip.
 
@@ -251,11 +251,14 @@ def _plan(
     `prediction_per_release` times what it is. The clip "auto" makes it as large as a good
     prediction: more drowns the model (contraction and averaging take most of the noise away, not
     all), less and the rows can't move it far enough in the passes that they have. No update needs
-    more than `largest_clip`. `fields` are fields of the plan.
+    more than `largest_clip`.
     """
-    rate, n_events = sampler.design["sampling_rate"], sampler.design["n_steps"]
-    how = {"sampling_rate": rate, "n_steps": n_events, "pairwise": pairwise}
-    noise_multiplier = budget.calibrate(beside=beside(ranges, ball), **how)
+    noise_multiplier = budget.calibrate(
+        beside=beside(ranges, ball),
+        sampling_rate=sampler.design["sampling_rate"],
+        n_steps=sampler.design["n_steps"],
+        pairwise=pairwise,
+    )
     if not budget.is_private:
         clip = math.inf
     elif clipping_norm != "auto":
@@ -271,9 +274,17 @@ def _plan(
         pairwise=pairwise,
         design=sampler.design,
     )
-    fields |= {"clipping_norm": clip, "sampler": sampler, "step": step}
-    fields |= {"ranges": ranges, "ball": ball}
-    return DPSCDPlan(budget=budget, n_rows=problem.n_rows, **fields)
+    return DPSCDPlan(
+        budget=budget,
+        n_rows=problem.n_rows,
+        step=step,
+        batch_size=batch_size,
+        clipping_norm=clip,
+        sampler=sampler,
+        noisy_dual=noisy_dual,
+        ranges=ranges,
+        ball=ball,
+    )
 
 
 def _dual_range(problem, *, joint):

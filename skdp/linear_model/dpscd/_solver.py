@@ -6,9 +6,7 @@ from skdp._release.mechanisms import release_jointly
 from skdp._rows.batches import TailAverage, gathered_rows, squeezed
 from skdp._rows.clipping import clip_contributions, joint_reach
 from skdp._rows.threads import block_mapper, single_threaded_blas, sum_in_order
-
-# Share of the iterates that aren't averaged. The centre is on its way for longer.
-_SKIPPED, _SKIPPED_AS_PUBLISHED = 0.75, 0.5
+from skdp.linear_model.dpscd import _tuned as tuned
 
 
 # A warning about an overflow would reveal something of the data.
@@ -47,12 +45,12 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
     curvature_of_bias = rows.bias**2 * (sampler.rate / strength[-1] - curvature_of_unit)
     targets = squeezed(targets)
     if weights is not None:
-        # Of null records, which add nothing, a weight may be 0.
+        # Null records may have the weight 0, which nothing could be divided by. They add nothing.
         weights = np.where(rows.norm > 0.0, weights, 1.0)
     dual = np.zeros(targets.shape)
     shared = np.zeros((*targets.shape[1:], rows.n_columns))
     theta, centre = np.zeros(shared.shape), np.zeros(shared.shape)
-    skipped = _SKIPPED if plan.proximal else _SKIPPED_AS_PUBLISHED
+    skipped = tuned.SKIPPED_SHARE_WITH_CENTRE if plan.proximal else tuned.SKIPPED_SHARE
     mean = TailAverage(shared.shape, sampler.n_steps, average, skipped)
     bound = np.array(plan.clipping_norm)
 
