@@ -10,7 +10,7 @@ from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
-from skdp.dask._twins import DaskClassifierMixin, DaskTwin, twin_of
+from skdp.dask._twins import DaskClassifierMixin, DaskTwin, constraints_of_twin
 from skdp.preprocessing.table._given import given_to
 from skdp.preprocessing.table._kinds import settle_kinds
 
@@ -108,9 +108,144 @@ class DaskAdditive(DaskTwin):
         return made(**{n: value for n, value in settings if n in names or value is not None})
 
 
-@twin_of(DPAdditiveClassifier)
 class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClassifier):
-    """Additive logistic regression of a raw table, on Dask collections.
+    r"""Additive logistic regression of a raw table, on Dask collections.
+
+    Predicts
+
+    .. math:: \operatorname{logit} P(y = 1) = \beta_0 + \sum_j f_j(x_j) ,
+
+    in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
+    column of words. Minimises the log loss with `alpha` times half the squared coefficients. Curves
+    are straight between knots. Knots, words and missing entries are learnt from the records within
+    the budget, so no ranges, categories or fill values need to be given. The model is
+    `DPLogisticRegression` on the columns of a `DPTableVectorizer`.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its label) under `adjacency`, for any data, whatever the other parameters; for
+    a fit with `groups`, for one group, which is all rows of a person. With ``classes=None`` the set
+    of classes is read from y and assumed public. ``privacy_report_`` lists what is assumed public
+    and what is not covered.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, on columns centred and scaled; see `DPLogisticRegression`.
+    interactions : list of pairs, default=None
+        Pairs of columns, by name or position, that get a surface in addition to their curves.
+        Choose them by the meaning of the columns, not by looking at the records.
+    monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
+        1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
+        and for one output. The constraint is applied after the fit, by post-processing, which costs
+        nothing.
+    knots : "auto", int or dict, default="auto"
+        Largest number of knots of a column of numbers; "auto" is 4 to 12, depending on its noise. A
+        dict by column has lists of knots, which cost nothing; columns that it doesn't name have
+        "auto".
+    categories : "auto" or dict, default="auto"
+        A dict by column has lists of the categories to distinguish, with NaN for missing entries,
+        which costs nothing. In all other columns of words, the categories are learnt privately.
+    numeric_features, categorical_features : list, default=None
+        Columns of numbers and of words, by name or position. Of all others the types say what they
+        hold, which the report names as assumed public: numbers, booleans, dates, or words, if it is
+        categories. What columns of objects or text hold, or those of lists, is learnt within the
+        budget. In a column of numbers, an entry that is not a number is missing. doc/reading.rst
+        has the rules.
+    classes : array-like, default=None
+        The class set. None reads it from y, which reveals whether a rare class occurs; declare it
+        if that is not public. Labels outside it are refused, classes without a row are kept.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    features_budget : float or "auto", default="auto"
+        Share of the squared mu of Gaussian DP, in (0, 1), for learning kinds, knots and categories;
+        "auto" is 0.2, and up to 0.5 where records are few. It is 0.2 again where they are so few
+        that even half would hardly find a column. The rest goes to the model. Nothing is spent on
+        them where both are given for all columns.
+    feature_bounds : pair (low, high) or dict, default=None
+        Public range of the columns of numbers, or, if its ends are dates, of those of dates; or a
+        dict of ranges by column. Numbers beyond it are clipped to it in `fit`. It saves the release
+        that learns the range of the numbers.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    client : distributed.Client, default=None
+        Whose workers compute the sums. None takes the current client, and without any reads one
+        partition after another in this process. Memory doesn't grow with the rows: copies of many
+        are in a temporary file.
+    compute_chunk_sizes : bool, default=False
+        Whether to count the rows of partitions whose number isn't known, such as a data frame's.
+    verbose : int, default=0
+        Above 0, a bar counts passes over the rows, by tqdm.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    terms_ : tuple of objects
+        One for each column, in their order, and then one for each pair of `interactions`. Each has
+        ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
+        ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
+        that privacy added to them, ``weights``, the share of the records at each (NaN where none
+        was released, as of knots and categories that were given without counts), and ``is_noise``:
+        whether noise alone makes values as large. `std` is not a sampling error. It is a
+        prediction, mostly right to within a factor of 2 where there are records. For a classifier
+        with given knots it is up to five times too small. Where there are almost no records, the
+        noise is larger. Words that the released counts don't show, such as new ones, have the value
+        0.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The mean decision value under the released counts.
+    feature_importances_ : ndarray of shape (n_features,)
+        For each column the `term_importances_` of its own term, and half of those of each pair that
+        it is in.
+    term_importances_ : ndarray of shape (n_terms,)
+        Mean absolute value of each of ``terms_`` under the released counts, in units of its values.
+        Where shares of the records aren't known, it is the plain mean over the term's knots or
+        words.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPAdditiveRegressor : The same for targets.
+    skdp.preprocessing.DPTableVectorizer : The columns alone.
+    skdp.plotting.ShapeFunctionDisplay : All terms in one picture.
+
+    Notes
+    -----
+    A share of the squared mu of Gaussian DP is spent on the table, kinds of columns included
+    (doc/theory/table.rst), and the rest on the model (doc/theory/whitening.rst,
+    doc/theory/ball.rst). All releases have Gaussian noise on full batches, in addition to an
+    erasure for words, so the shares add up exactly.
+
+    References
+    ----------
+    .. [1] Hastie and Tibshirani (1986). Generalized additive models. Statistical Science 1 (3).
+    .. [2] Nori, Caruana, Bu, Shen and Kulkarni (2021). Accuracy, interpretability, and differential
+       privacy via explainable boosting. ICML. Boosted trees instead of curves.
 
     Examples
     --------
@@ -128,10 +263,193 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
     (1, 1e-05)-DP
     """
 
+    _local = DPAdditiveClassifier
+    _parameter_constraints = constraints_of_twin(DPAdditiveClassifier)
 
-@twin_of(DPAdditiveRegressor)
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        interactions=None,
+        monotonic_cst=None,
+        knots="auto",
+        categories="auto",
+        numeric_features=None,
+        categorical_features=None,
+        classes=None,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        features_budget="auto",
+        feature_bounds=None,
+        n_jobs=None,
+        client=None,
+        compute_chunk_sizes=False,
+        verbose=0,
+        ledger=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.knots = knots
+        self.categories = categories
+        self.numeric_features = numeric_features
+        self.categorical_features = categorical_features
+        self.classes = classes
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.features_budget = features_budget
+        self.feature_bounds = feature_bounds
+        self.n_jobs = n_jobs
+        self.client = client
+        self.compute_chunk_sizes = compute_chunk_sizes
+        self.verbose = verbose
+        self.ledger = ledger
+        self.random_state = random_state
+
+
 class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
-    """Additive regression of a raw table, on Dask collections.
+    r"""Additive regression of a raw table, on Dask collections.
+
+    Predicts
+
+    .. math:: \beta_0 + \sum_j f_j(x_j) ,
+
+    in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
+    column of words; or with another `loss` than the first, the exponential of this sum. Minimises
+    half the mean squared error, or deviance, with `alpha` times half the squared coefficients.
+    Curves are straight between knots. Knots, words, missing entries and the range of y are learnt
+    from the records within the budget, so no ranges, categories or fill values need to be given.
+    The model is `DPRidge`, `DPPoissonRegressor` or `DPGammaRegressor` on the columns of a
+    `DPTableVectorizer`.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its targets) under `adjacency`, for any data, whatever the other parameters;
+    of a fit with `groups` for one group, which is all rows of a person.
+    What is assumed public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
+    interactions : list of pairs, default=None
+        Pairs of columns, by name or position, that get a surface in addition to their curves.
+        Choose them by the meaning of the columns, not by looking at the records.
+    monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
+        1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
+        and for one output. The constraint is applied after the fit, by post-processing, which costs
+        nothing.
+    knots : "auto", int or dict, default="auto"
+        Largest number of knots of a column of numbers; "auto" is 4 to 12, depending on its noise. A
+        dict by column has lists of knots, which cost nothing; columns that it doesn't name have
+        "auto".
+    categories : "auto" or dict, default="auto"
+        A dict by column has lists of the categories to distinguish, with NaN for missing entries,
+        which costs nothing. In all other columns of words, the categories are learnt privately.
+    numeric_features, categorical_features : list, default=None
+        Columns of numbers and of words, by name or position. Of all others the types say what they
+        hold, which the report names as assumed public: numbers, booleans, dates, or words, if it is
+        categories. What columns of objects or text hold, or those of lists, is learnt within the
+        budget. In a column of numbers, an entry that is not a number is missing. doc/reading.rst
+        has the rules.
+    loss : {"squared_error", "poisson", "gamma"}, default="squared_error"
+        Squared error, or the deviance of counts and of amounts that may be 0, or of amounts above
+        0. With a deviance, the terms multiply predictions: terms, intercept and `explain` are on
+        the scale of logarithms.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    features_budget : float or "auto", default="auto"
+        Share of the squared mu of Gaussian DP, in (0, 1), for learning kinds, knots and categories;
+        "auto" is 0.2, and up to 0.5 where records are few. It is 0.2 again where they are so few
+        that even half would hardly find a column. The rest goes to the model. Nothing is spent on
+        them where both are given for all columns.
+    feature_bounds : pair (low, high) or dict, default=None
+        Public range of the columns of numbers, or, if its ends are dates, of those of dates; or a
+        dict of ranges by column. Numbers beyond it are clipped to it in `fit`. It saves the release
+        that learns the range of the numbers.
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are clipped to it. None learns a range of most targets,
+        wherever they lie, from a share of the model's part of the budget; for counts and amounts it
+        learns their mean and size.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    client : distributed.Client, default=None
+        Whose workers compute the sums. None takes the current client, and without any reads one
+        partition after another in this process. Memory doesn't grow with the rows: copies of many
+        are in a temporary file.
+    compute_chunk_sizes : bool, default=False
+        Whether to count the rows of partitions whose number isn't known, such as a data frame's.
+    verbose : int, default=0
+        Above 0, a bar counts passes over the rows, by tqdm.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
+
+    Attributes
+    ----------
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
+        entry for each of several learnt targets. Infinite where there are none, and without
+        privacy.
+    terms_ : tuple of objects
+        One for each column, in their order, and then one for each pair of `interactions`. Each has
+        ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
+        ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
+        that privacy added to them, ``weights``, the share of the records at each (NaN where none
+        was released, as of knots and categories that were given without counts), and ``is_noise``:
+        whether noise alone makes values as large. `std` is not a sampling error. It is a
+        prediction, mostly right to within a factor of 2 where there are records. For a classifier
+        with given knots it is up to five times too small. Where there are almost no records, the
+        noise is larger. Words that the released counts don't show, such as new ones, have the value
+        0.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The mean of the sum of all terms and the constant under the released counts.
+    feature_importances_ : ndarray of shape (n_features,)
+        For each column the `term_importances_` of its own term, and half of those of each pair that
+        it is in.
+    term_importances_ : ndarray of shape (n_terms,)
+        Mean absolute value of each of ``terms_`` under the released counts, in units of its values.
+        Where shares of the records aren't known, it is the plain mean over the term's knots or
+        words.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPAdditiveClassifier : The same for labels.
+    skdp.preprocessing.DPTableVectorizer : The columns alone.
+
+    Notes
+    -----
+    See the notes of `DPAdditiveClassifier`.
+
+    References
+    ----------
+    .. [1] Hastie and Tibshirani (1986). Generalized additive models. Statistical Science 1 (3).
 
     Examples
     --------
@@ -141,3 +459,51 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
     >>> DaskDPAdditiveRegressor().fit(X, 100 + 20 * da.sin(X[:, 0])).privacy_report_
     (1, 1e-05)-DP
     """
+
+    _local = DPAdditiveRegressor
+    _parameter_constraints = constraints_of_twin(DPAdditiveRegressor)
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        interactions=None,
+        monotonic_cst=None,
+        knots="auto",
+        categories="auto",
+        numeric_features=None,
+        categorical_features=None,
+        loss="squared_error",
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        features_budget="auto",
+        feature_bounds=None,
+        target_bounds=None,
+        n_jobs=None,
+        client=None,
+        compute_chunk_sizes=False,
+        verbose=0,
+        ledger=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.knots = knots
+        self.categories = categories
+        self.numeric_features = numeric_features
+        self.categorical_features = categorical_features
+        self.loss = loss
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.features_budget = features_budget
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.n_jobs = n_jobs
+        self.client = client
+        self.compute_chunk_sizes = compute_chunk_sizes
+        self.verbose = verbose
+        self.ledger = ledger
+        self.random_state = random_state

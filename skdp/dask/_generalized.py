@@ -3,7 +3,7 @@
 import numpy as np
 
 from skdp.dask._estimators import DaskDPRidge, DaskWhitened
-from skdp.dask._twins import twin_of
+from skdp.dask._twins import constraints_of_twin
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPTweedieRegressor
 
 
@@ -29,9 +29,171 @@ class _DaskGeneralized(DaskWhitened):
         return mean
 
 
-@twin_of(DPPoissonRegressor)
 class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
-    """Poisson regression by private whitening, on Dask collections.
+    r"""Poisson regression by private whitening, on Dask collections.
+
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and counts :math:`y_i` over a
+    released mean :math:`m`,
+
+    .. math:: \frac{1}{n} \sum_i \Bigl(e^{x_i^\top w} - \frac{y_i}{m} x_i^\top w\Bigr)
+              + \frac{\alpha}{2} \|w\|^2 ,
+
+    half the mean Poisson deviance up to a constant, and predicts :math:`m e^{x^\top w}`.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its target) under `adjacency`, for any data, whatever the other parameters;
+    for a fit with `groups`, for one group, which is all rows of a person. ``privacy_report_`` lists
+    what is assumed public and what is not covered.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, for a deviance of targets divided by their mean.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+        middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+        constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+        learnt.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, for releasing the second moment of the rows. "auto" is 0.1, and 0
+        above 2,000 columns, where computing the eigenvectors of the moment would take longer than
+        the rest of the fit. With 0 rows aren't whitened, which is less accurate wherever columns
+        are correlated or of uneven scale.
+    public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
+        Second moment of public rows, in place of a released one: the mean of ``np.outer(z, z)``
+        over rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups
+        it is the mean over people of the sums over their rows. No budget is then spent on a moment.
+        It is assumed public; a wrong one costs only accuracy. With ``epsilon=inf`` it is not
+        needed: rows are whitened by their own moment.
+    data_norm : float or None, default=None
+        Public bound on the L2 norm of a row. None sets no bound: a ball that contains the rows is
+        learnt, see `ball_budget`. A bound makes this cheaper. Where there is too much noise to
+        learn a ball, rows are clipped to the bound in `fit` (not in `predict`).
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0
+        no ball is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to
+        0.5 where the records are so few that only a radius about 0 is learnt. Parts that noise
+        would hide are not learnt. If that includes a scale for each column (``scale_`` is then one
+        number), columns of large numbers dominate the others: bring them to similar units, for
+        example with `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a
+        quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
+        None clips nothing.
+    max_iter : int or "auto", default="auto"
+        Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
+        over the rows before the first step. "auto" follows from the released moment and public
+        numbers.
+    clipping_norm : float or "auto", default="auto"
+        Clipping bound on the contribution of one row to a step: its slope, for targets divided by
+        their mean, times the length of the whitened row. "auto" follows from releases and public
+        numbers.
+    step_size : float or "auto", default="auto"
+        Length of the steps in whitened coordinates. "auto" is 0.4 divided by the curvature of a
+        typical mean over rows.
+    momentum : float or "auto", default="auto"
+        Share of the last step, in [0, 1), that each step repeats.
+    average : bool, default=True
+        Whether to return the mean of the later iterates. It costs no privacy.
+    rows_per_group : float or "auto", default="auto"
+        For fits with `groups`: bound on the contribution of a group to the second moment, as a
+        number of rows of full length, at least 1. Groups with more are clipped to it there; the
+        steps use all rows. "auto" is 2 to 16, larger with less noise, and follows from public
+        numbers.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    client : distributed.Client, default=None
+        Whose workers compute the sums. None takes the current client, and without any reads one
+        partition after another in this process. Memory doesn't grow with the rows: copies of many
+        are in a temporary file.
+    compute_chunk_sizes : bool, default=False
+        Whether to count the rows of partitions whose number isn't known, such as a data frame's.
+    verbose : int, default=0
+        Above 0, a bar counts passes over the rows, by tqdm.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients of the linear predictor, whose exponential is the prediction.
+    intercept_ : float
+        Intercept of the linear predictor.
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped.
+    n_iter_ : int
+        Steps taken.
+    clipping_norm_ : float
+        Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
+    step_size_ : float
+        Length of the steps; see `step_size`.
+    momentum_ : float
+        Share of the last step that each step repeated.
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    moment_ : ndarray of shape (n_features + 1, n_features + 1)
+        Second moment of the rows (1, x) by which rows were whitened: the released moment, shrunk,
+        plus what noise may hide. Rows beyond the ball, or `data_norm`, count in it as they did in
+        the fit. It exists where a moment was released, with an intercept; see `public_moment`.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPGammaRegressor : Amounts above 0, whose spread is proportional to the mean.
+    DPTweedieRegressor : Other variances, such as that of amounts that are often 0.
+    DPRidge : A mean that is linear in the features.
+
+    Notes
+    -----
+    The method is that of `DPRidge`, with one difference. Counts of targets by size are released
+    first, from a share of the budget. The mean follows from them, and so does the clipping bound of
+    slopes: clipping fewer would add noise to all, and clipping more would bias the mean. The linear
+    predictor is clipped to seven on both sides of the logarithm of the mean (without an intercept,
+    of 0), so no step overflows. A wrong mean costs accuracy, not privacy. Because slopes are
+    clipped, they need no bound (doc/theory/whitening.rst).
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of
+       the Royal Statistical Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
 
     Examples
     --------
@@ -43,10 +205,224 @@ class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
     (1, 1e-05)-DP
     """
 
+    _local = DPPoissonRegressor
+    _parameter_constraints = constraints_of_twin(DPPoissonRegressor)
 
-@twin_of(DPGammaRegressor)
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        moment_budget="auto",
+        public_moment=None,
+        data_norm=None,
+        ball_budget="auto",
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        rows_per_group="auto",
+        n_jobs=None,
+        client=None,
+        compute_chunk_sizes=False,
+        verbose=0,
+        ledger=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.client = client
+        self.compute_chunk_sizes = compute_chunk_sizes
+        self.verbose = verbose
+        self.ledger = ledger
+        self.random_state = random_state
+
+
 class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
-    """Gamma regression by private whitening, on Dask collections.
+    r"""Gamma regression by private whitening, on Dask collections.
+
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and amounts :math:`y_i` over a
+    released mean :math:`m`,
+
+    .. math:: \frac{1}{n} \sum_i \Bigl(x_i^\top w + \frac{y_i}{m} e^{-x_i^\top w}\Bigr)
+              + \frac{\alpha}{2} \|w\|^2 ,
+
+    half the mean gamma deviance up to a constant, and predicts :math:`m e^{x^\top w}`.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its target) under `adjacency`, for any data, whatever the other parameters;
+    for a fit with `groups`, for one group, which is all rows of a person. ``privacy_report_`` lists
+    what is assumed public and what is not covered.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, for a deviance of targets divided by their mean.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+        middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+        constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+        learnt.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, for releasing the second moment of the rows. "auto" is 0.1, and 0
+        above 2,000 columns, where computing the eigenvectors of the moment would take longer than
+        the rest of the fit. With 0 rows aren't whitened, which is less accurate wherever columns
+        are correlated or of uneven scale.
+    public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
+        Second moment of public rows, in place of a released one: the mean of ``np.outer(z, z)``
+        over rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups
+        it is the mean over people of the sums over their rows. No budget is then spent on a moment.
+        It is assumed public; a wrong one costs only accuracy. With ``epsilon=inf`` it is not
+        needed: rows are whitened by their own moment.
+    data_norm : float or None, default=None
+        Public bound on the L2 norm of a row. None sets no bound: a ball that contains the rows is
+        learnt, see `ball_budget`. A bound makes this cheaper. Where there is too much noise to
+        learn a ball, rows are clipped to the bound in `fit` (not in `predict`).
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0
+        no ball is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to
+        0.5 where the records are so few that only a radius about 0 is learnt. Parts that noise
+        would hide are not learnt. If that includes a scale for each column (``scale_`` is then one
+        number), columns of large numbers dominate the others: bring them to similar units, for
+        example with `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a
+        quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
+        None clips nothing.
+    max_iter : int or "auto", default="auto"
+        Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
+        over the rows before the first step. "auto" follows from the released moment and public
+        numbers.
+    clipping_norm : float or "auto", default="auto"
+        Clipping bound on the contribution of one row to a step: its slope, for targets divided by
+        their mean, times the length of the whitened row. "auto" follows from releases and public
+        numbers.
+    step_size : float or "auto", default="auto"
+        Length of the steps in whitened coordinates. "auto" is 0.4 divided by the curvature of a
+        typical mean over rows.
+    momentum : float or "auto", default="auto"
+        Share of the last step, in [0, 1), that each step repeats.
+    average : bool, default=True
+        Whether to return the mean of the later iterates. It costs no privacy.
+    rows_per_group : float or "auto", default="auto"
+        For fits with `groups`: bound on the contribution of a group to the second moment, as a
+        number of rows of full length, at least 1. Groups with more are clipped to it there; the
+        steps use all rows. "auto" is 2 to 16, larger with less noise, and follows from public
+        numbers.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    client : distributed.Client, default=None
+        Whose workers compute the sums. None takes the current client, and without any reads one
+        partition after another in this process. Memory doesn't grow with the rows: copies of many
+        are in a temporary file.
+    compute_chunk_sizes : bool, default=False
+        Whether to count the rows of partitions whose number isn't known, such as a data frame's.
+    verbose : int, default=0
+        Above 0, a bar counts passes over the rows, by tqdm.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients of the linear predictor, whose exponential is the prediction.
+    intercept_ : float
+        Intercept of the linear predictor.
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped.
+    n_iter_ : int
+        Steps taken.
+    clipping_norm_ : float
+        Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
+    step_size_ : float
+        Length of the steps; see `step_size`.
+    momentum_ : float
+        Share of the last step that each step repeated.
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    moment_ : ndarray of shape (n_features + 1, n_features + 1)
+        Second moment of the rows (1, x) by which rows were whitened: the released moment, shrunk,
+        plus what noise may hide. Rows beyond the ball, or `data_norm`, count in it as they did in
+        the fit. It exists where a moment was released, with an intercept; see `public_moment`.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPPoissonRegressor : Counts.
+    DPTweedieRegressor : Other variances, such as that of amounts that are often 0.
+    DPRidge : A mean that is linear in the features.
+
+    Notes
+    -----
+    The method is that of `DPRidge`, with one difference. Counts of targets by size are released
+    first, from a share of the budget. The mean follows from them, and so does the clipping bound of
+    slopes: clipping fewer would add noise to all, and clipping more would bias the mean. The linear
+    predictor is clipped to seven on both sides of the logarithm of the mean (without an intercept,
+    of 0), so no step overflows. A wrong mean costs accuracy, not privacy. Because slopes are
+    clipped, they need no bound (doc/theory/whitening.rst).
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of
+       the Royal Statistical Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
 
     Examples
     --------
@@ -58,10 +434,230 @@ class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
     (1, 1e-05)-DP
     """
 
+    _local = DPGammaRegressor
+    _parameter_constraints = constraints_of_twin(DPGammaRegressor)
 
-@twin_of(DPTweedieRegressor)
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        moment_budget="auto",
+        public_moment=None,
+        data_norm=None,
+        ball_budget="auto",
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        rows_per_group="auto",
+        n_jobs=None,
+        client=None,
+        compute_chunk_sizes=False,
+        verbose=0,
+        ledger=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.client = client
+        self.compute_chunk_sizes = compute_chunk_sizes
+        self.verbose = verbose
+        self.ledger = ledger
+        self.random_state = random_state
+
+
 class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
-    """Tweedie regression by private whitening, on Dask collections.
+    r"""Tweedie regression by private whitening, on Dask collections.
+
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i` over a
+    released mean :math:`m`, half the mean deviance :math:`d_p` of the power :math:`p` up to a
+    constant,
+
+    .. math:: \frac{1}{2n} \sum_i d_p\Bigl(\frac{y_i}{m}, e^{x_i^\top w}\Bigr)
+              + \frac{\alpha}{2} \|w\|^2 ,
+
+    and predicts :math:`m e^{x^\top w}`. With the power 0 it is `DPRidge`: the mean is linear, and
+    without `target_bounds` targets are clipped to a learnt range.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its target) under `adjacency`, for any data, whatever the other parameters;
+    for a fit with `groups`, for one group, which is all rows of a person. ``privacy_report_`` lists
+    what is assumed public and what is not covered.
+
+    Parameters
+    ----------
+    power : float, default=0.0
+        Power of the mean to which the variance is proportional: 0 for the normal distribution, 1
+        for counts, between 1 and 2 for amounts that are often 0, 2 for amounts above 0, 3 for the
+        inverse Gaussian. No distribution has a power between 0 and 1.
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, for a deviance of targets divided by their mean.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+        middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+        constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+        learnt.
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n``
+        where that is less; n is the number of records, or of people where groups are given.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        Which data sets are neighbouring. One record is replaced by a null record that contributes
+        nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice
+        the noise.
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, for releasing the second moment of the rows. "auto" is 0.1, and 0
+        above 2,000 columns, where computing the eigenvectors of the moment would take longer than
+        the rest of the fit. With 0 rows aren't whitened, which is less accurate wherever columns
+        are correlated or of uneven scale.
+    public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
+        Second moment of public rows, in place of a released one: the mean of ``np.outer(z, z)``
+        over rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups
+        it is the mean over people of the sums over their rows. No budget is then spent on a moment.
+        It is assumed public; a wrong one costs only accuracy. With ``epsilon=inf`` it is not
+        needed: rows are whitened by their own moment.
+    data_norm : float or None, default=None
+        Public bound on the L2 norm of a row. None sets no bound: a ball that contains the rows is
+        learnt, see `ball_budget`. A bound makes this cheaper. Where there is too much noise to
+        learn a ball, rows are clipped to the bound in `fit` (not in `predict`).
+    ball_budget : float or "auto", default="auto"
+        Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+        that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0
+        no ball is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to
+        0.5 where the records are so few that only a radius about 0 is learnt. Parts that noise
+        would hide are not learnt. If that includes a scale for each column (``scale_`` is then one
+        number), columns of large numbers dominate the others: bring them to similar units, for
+        example with `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a
+        quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
+        None clips nothing.
+    max_iter : int or "auto", default="auto"
+        Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
+        over the rows before the first step. "auto" follows from the released moment and public
+        numbers.
+    clipping_norm : float or "auto", default="auto"
+        Clipping bound on the contribution of one row to a step: its slope, for targets divided by
+        their mean, times the length of the whitened row. "auto" follows from releases and public
+        numbers.
+    step_size : float or "auto", default="auto"
+        Length of the steps in whitened coordinates. "auto" is 0.4 divided by the curvature of a
+        typical mean over rows.
+    momentum : float or "auto", default="auto"
+        Share of the last step, in [0, 1), that each step repeats.
+    average : bool, default=True
+        Whether to return the mean of the later iterates. It costs no privacy.
+    rows_per_group : float or "auto", default="auto"
+        For fits with `groups`: bound on the contribution of a group to the second moment, as a
+        number of rows of full length, at least 1. Groups with more are clipped to it there; the
+        steps use all rows. "auto" is 2 to 16, larger with less noise, and follows from public
+        numbers.
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
+        of the package), because more would take longer. The result is the same to the last bit for
+        every value.
+    client : distributed.Client, default=None
+        Whose workers compute the sums. None takes the current client, and without any reads one
+        partition after another in this process. Memory doesn't grow with the rows: copies of many
+        are in a temporary file.
+    compute_chunk_sizes : bool, default=False
+        Whether to count the rows of partitions whose number isn't known, such as a data frame's.
+    verbose : int, default=0
+        Above 0, a bar counts passes over the rows, by tqdm.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study, to which a fit is charged before its noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for anyone who learns it and subtracts the noise. Fits with an equal seed share their noise
+        (so do the folds of a cross-validation, which clones the seed), and their guarantees don't
+        compose. The report says that there was a seed.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients of the linear predictor, whose exponential is the prediction.
+    intercept_ : float
+        Intercept of the linear predictor.
+    target_bounds_ : tuple (low, high)
+        Bounds to which predictions are clipped.
+    n_iter_ : int
+        Steps taken.
+    clipping_norm_ : float
+        Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
+    step_size_ : float
+        Length of the steps; see `step_size`.
+    momentum_ : float
+        Share of the last step that each step repeated.
+    center_ : ndarray of shape (n_features,)
+        Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist
+        only if a ball was learnt.
+    scale_ : ndarray of shape (n_features,)
+        Divisors of the columns: about the size of most of their entries that are not 0. Without
+        privacy, their standard deviations.
+    radius_ : float
+        Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the
+        radius over their length.
+    moment_ : ndarray of shape (n_features + 1, n_features + 1)
+        Second moment of the rows (1, x) by which rows were whitened: the released moment, shrunk,
+        plus what noise may hide. Rows beyond the ball, or `data_norm`, count in it as they did in
+        the fit. It exists where a moment was released, with an intercept; see `public_moment`.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+    delta_ : float
+        The delta of that guarantee; see `delta`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPPoissonRegressor : The power 1.
+    DPGammaRegressor : The power 2.
+    DPRidge : The power 0.
+
+    Notes
+    -----
+    The method is that of `DPRidge`, with one difference. Counts of targets by size are released
+    first, from a share of the budget. The mean follows from them, and so does the clipping bound of
+    slopes: clipping fewer would add noise to all, and clipping more would bias the mean. The linear
+    predictor is clipped to seven on both sides of the logarithm of the mean (without an intercept,
+    of 0), so no step overflows. A wrong mean costs accuracy, not privacy. Because slopes are
+    clipped, they need no bound (doc/theory/whitening.rst).
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of
+       the Royal Statistical Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
 
     Examples
     --------
@@ -72,6 +668,60 @@ class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
     >>> model.fit(X, da.floor(da.exp(X[:, 0] + 1))).privacy_report_
     (1, 1e-05)-DP
     """
+
+    _local = DPTweedieRegressor
+    _parameter_constraints = constraints_of_twin(DPTweedieRegressor)
+
+    def __init__(
+        self,
+        *,
+        power=0.0,
+        alpha=1e-4,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        moment_budget="auto",
+        public_moment=None,
+        data_norm=None,
+        ball_budget="auto",
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        rows_per_group="auto",
+        n_jobs=None,
+        client=None,
+        compute_chunk_sizes=False,
+        verbose=0,
+        ledger=None,
+        random_state=None,
+    ):
+        self.power = power
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.client = client
+        self.compute_chunk_sizes = compute_chunk_sizes
+        self.verbose = verbose
+        self.ledger = ledger
+        self.random_state = random_state
 
     @property
     def _of_dask(self):

@@ -1,7 +1,6 @@
 """Estimators on Dask collections whose parameters are those of estimators in memory."""
 
 import inspect
-import re
 from copy import copy
 
 from dask.base import is_dask_collection
@@ -14,8 +13,14 @@ from skdp.ledger._account import ALREADY_CHARGED
 
 
 class DaskTwin:
-    """What estimators on collections share; `twin_of` gives them a class in memory."""
+    """What estimators on collections share.
 
+    A subclass takes the parameters of a class for rows in memory, and before the ledger those of
+    Dask: `client`, `compute_chunk_sizes` and `verbose`.
+    """
+
+    # The class for rows in memory.
+    _local: type
     # Attributes of a fit that aren't public.
     _learnt_too = ()
 
@@ -143,59 +148,11 @@ class DaskClassifierMixin:
 
 
 OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
-_DEFAULTS = {"client": None, "compute_chunk_sizes": False, "verbose": 0}
 # What is asked of weights is asked of rows in memory.
 _WITHOUT = {"class_weight"}
-_PARAMETERS = """
-    client : distributed.Client, default=None
-        Whose workers compute the sums. None takes the current client, and without any reads one
-        partition after another in this process. Memory doesn't grow with the rows: copies of many
-        are in a temporary file.
-
-    compute_chunk_sizes : bool, default=False
-        Whether to count the rows of partitions whose number isn't known, such as a data frame's.
-
-    verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
-"""
 
 
-def twin_of(local):
-    """Give a class the parameters, the constructor and the text of another, and those of Dask."""
-
-    def make(cls):
-        cls._local, cls.__init__ = local, _constructor(local)
-        allowed = {**local._parameter_constraints, **OWN}.items()
-        cls._parameter_constraints = {n: v for n, v in allowed if n not in _WITHOUT}
-        summary, _, rest = inspect.cleandoc(cls.__doc__).partition("\n")
-        text = inspect.cleandoc("\n" + inspect.getdoc(local)).partition("\n")[2]
-        text = text.replace("\nledger : ", f"\n{inspect.cleandoc(_PARAMETERS)}\n\nledger : ", 1)
-        for name in _WITHOUT:
-            text = re.sub(rf"^{name} : .*\n(?:\n|    .*\n)*", "", text, count=1, flags=re.MULTILINE)
-        text = text.partition("\nExamples\n")[0]
-        cls.__doc__ = f"{summary}\n{text}{rest}\n"
-        return cls
-
-    return make
-
-
-def _constructor(local):
-    """Return an `__init__` that takes what another takes, and before the ledger what Dask needs."""
-    kept = dict(inspect.signature(local.__init__).parameters)
-    taken = [kept[name] for name in kept if name not in _WITHOUT]
-    place = taken.index(kept["ledger"])
-    kind = inspect.Parameter.KEYWORD_ONLY
-    own = (inspect.Parameter(name, kind, default=value) for name, value in _DEFAULTS.items())
-    taken[place:place] = own
-    signature = inspect.Signature(taken)
-    taken_names = [parameter.name for parameter in taken if parameter.name != "self"]
-
-    def __init__(self, *args, **parameters):
-        given = signature.bind(self, *args, **parameters)
-        given.apply_defaults()
-        for name in taken_names:
-            setattr(self, name, given.arguments[name])
-
-    # scikit-learn reads the names of parameters from it.
-    __init__.__signature__ = signature
-    return __init__
+def constraints_of_twin(local):
+    """Return what a twin asks of its parameters: those of the class in memory, and of Dask's."""
+    allowed = {**local._parameter_constraints, **OWN}
+    return {name: allowed[name] for name in allowed if name not in _WITHOUT}

@@ -1,5 +1,6 @@
 """Sums over parts: the fits of one machine, wherever the rows are."""
 
+import inspect
 import os
 import pickle
 import signal
@@ -22,6 +23,7 @@ import dask.dataframe
 from dask.utils import key_split
 from distributed import Client, LocalCluster, get_task_stream
 
+import skdp.dask
 from skdp._release.plan import Budget
 from skdp._rows import row_sums as _row_sums
 from skdp.dask import (
@@ -346,6 +348,27 @@ def test_estimators_are_copied_and_turned_into_local_ones(data, client):
         np.testing.assert_array_equal(lazy.compute(), getattr(local, method)(data[0]))
     with pytest.raises(NotFittedError):
         clone(model).predict(X)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("name", [name for name in skdp.dask.__all__ if name.startswith("Dask")])
+def test_a_twin_takes_what_its_class_in_memory_takes(name):
+    """Besides, it takes what Dask needs, before the ledger; only weights of classes it doesn't."""
+    twin = getattr(skdp.dask, name)
+    assert name == f"Dask{twin._local.__name__}"
+    taken = list(inspect.signature(twin).parameters.values())
+    place = [parameter.name for parameter in taken].index("client")
+    of_dask = taken[place : place + 3]
+    assert [(parameter.name, parameter.default) for parameter in of_dask] == [
+        ("client", None),
+        ("compute_chunk_sizes", False),
+        ("verbose", 0),
+    ]
+    assert taken[place + 3].name == "ledger"
+    of_local = inspect.signature(twin._local).parameters.values()
+    assert taken[:place] + taken[place + 3 :] == [
+        parameter for parameter in of_local if parameter.name != "class_weight"
+    ]
 
 
 class _Bounded(DaskDPRidge):
