@@ -25,13 +25,13 @@ def chosen_signs(monotonic_cst, frame, pairs):
     signs = [None] * len(frame.names)
     if monotonic_cst is None:
         return [0] * len(signs)
-    given = monotonic_cst
-    if not isinstance(given, Mapping):
-        given = np.asarray(given).tolist()
-        if not isinstance(given, list) or len(given) != len(signs):
+    by_column = monotonic_cst
+    if not isinstance(by_column, Mapping):
+        by_place = np.asarray(monotonic_cst).tolist()
+        if not isinstance(by_place, list) or len(by_place) != len(signs):
             raise ValueError(_SIGNS)
-        given = dict(enumerate(given))
-    for column, sign in given.items():
+        by_column = dict(enumerate(by_place))
+    for column, sign in by_column.items():
         place = find_column(column, frame.names)
         if place is None or signs[place] is not None or sign not in (-1, 0, 1):
             raise ValueError(_SIGNS)

@@ -6,15 +6,11 @@ from typing import ClassVar
 from skdp._checks import check_within
 from skdp._release.plan import ADDITIVE_KEY, Budget, Plan
 from skdp.accountant import GaussianEvent
+from skdp.additive import _tuned as tuned
 from skdp.preprocessing._plan import count_release, hide_categories
 from skdp.preprocessing.table._plan import TablePlan, plan_table
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 
-# Share of mu^2 for learning knots and categories: the least, so many times the share of records
-# that the noise of a count would be, if all of mu went to one release, and the most.
-# Last, the noise from which on the most would hardly find a column: in first counts, a bin of two
-# fifths of the records would be lost.
-_LEAST_SHARE, _SHARE_OF_NOISE, _MOST_SHARE, _LOST = 0.2, 20.0, 0.5, 0.0316
 _NO_DELTA = (
     "delta must be positive: additive models have Gaussian noise. For delta=0 take "
     "DPSGDClassifier or DPSGDRegressor with mechanism='laplace' on scaled columns."
@@ -34,7 +30,7 @@ class AdditivePlan(Plan):
 
     table: TablePlan
     rest: Budget
-    # See `TablePlan`.
+    # The plan of what is charged before, if kinds are learnt first; see `TablePlan`.
     charged: KindsPlan | None = None
 
     @property
@@ -67,7 +63,9 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
     share = features_budget if n_terms else 0.0
     if share == "auto":
         noise = count_release(budget, n_rows=n_rows, n_columns=n_terms).mechanism.noise_std / n_rows
-        share = min(_LEAST_SHARE + _SHARE_OF_NOISE * noise * (noise < _LOST), _MOST_SHARE)
+        share = tuned.SMALLEST_SHARE
+        if noise < tuned.LARGEST_NOISE_OF_COUNT:
+            share = min(share + tuned.SHARE_PER_NOISE * noise, tuned.LARGEST_SHARE)
     # Also where there are no words: a pipeline plans, and is charged, before it knows.
     all_but, erasure = hide_categories(budget, 1)
 

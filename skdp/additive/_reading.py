@@ -40,7 +40,7 @@ def as_markdown(terms, intercept, outputs):
     start = [f"{value:.3g}" for value in np.ravel(intercept)]
     lines.append(["intercept", "", *start, "", ""])
     for row in _rows(terms, outputs):
-        name = row["term"] + " (noise)" * row["is_noise"]
+        name = f"{row['term']} (noise)" if row["is_noise"] else row["term"]
         numbers = [f"{row[key]:.3g}" for key in (*outputs, "std", "share")]
         if np.isnan(row["share"]):
             numbers[-1] = "unknown"

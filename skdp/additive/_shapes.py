@@ -6,11 +6,8 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from skdp.additive import _tuned as tuned
 from skdp.preprocessing.table._terms import HatsTerm
-
-# Of what noise alone is expected to give a term, by how many of its standard deviations more it is
-# taken for none.
-_SURE = 2.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -116,8 +113,8 @@ class Shape:
             on_line = 1.0 - self.mean[1:].sum()
             ends = 0.5 * (on_line + np.array([-1.0, 1.0]) * self.mean[0])
             return np.append(ends, self.mean[1:])
-        found = np.maximum(self.mean, 0.0)
-        return found / max(found.sum(), 1e-300)
+        shares = np.maximum(self.mean, 0.0)
+        return shares / max(shares.sum(), 1e-300)
 
     def known(self, coefs):
         """Return coefficients under which words that nobody has, by the counts, add the mean.
@@ -137,32 +134,39 @@ class Shape:
         values = centred @ coefs.T
         std = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", centred, covariance, centred), 0.0))
         weights, n_outputs = self.weights, len(coefs)
-        found, noise = weights @ (values**2).sum(axis=1), n_outputs * (weights @ std**2)
-        most = noise * (1.0 + _SURE * np.sqrt(2.0 / values.size))
+        mean_square, of_noise = weights @ (values**2).sum(axis=1), n_outputs * (weights @ std**2)
+        # The mean square of k standard normal numbers has the standard deviation sqrt(2 / k).
+        deviations = tuned.STANDARD_DEVIATIONS_OF_NOISE * np.sqrt(2.0 / values.size)
+        largest_of_noise = of_noise * (1.0 + deviations)
         at_points = np.abs((self.points - self.mean) @ coefs.T)
-        one, parts = self.term, (self.term,)
-        if one.kind == "pair":
-            parts = (one.first, one.second)
+        term, parts = self.term, (self.term,)
+        if term.kind == "pair":
+            parts = (term.first, term.second)
+
+        def is_words(part):
+            return part.kind == "words"
+
         return ShapeTerm(
-            name=one.name,
-            kind=one.kind,
-            features=tuple(names[j] for j in one.features),
-            knots=_of_parts(parts, "knots"),
-            categories=_of_parts(parts, "categories"),
+            name=term.name,
+            kind=term.kind,
+            features=tuple(names[j] for j in term.features),
+            knots=_one_or_all(None if is_words(part) else part.knots for part in parts),
+            categories=_one_or_all(part.categories if is_words(part) else None for part in parts),
             labels=self.labels,
             sides=tuple(tuple(_nodes(part)[0]) for part in parts),
             values=values[:, 0] if n_outputs == 1 else values,
             std=std,
             weights=weights if self.known_shares else np.full(len(weights), np.nan),
             importance=float(self.shares @ at_points.mean(axis=1)),
-            is_noise=bool(found <= most),
-            holds_dates=_of_parts(parts, "holds_dates", default=False),
+            is_noise=bool(mean_square <= largest_of_noise),
+            holds_dates=_one_or_all(not is_words(part) and part.holds_dates for part in parts),
         )
 
 
-def _of_parts(parts, name, default=None):
-    found = tuple(getattr(part, name, default) for part in parts)
-    return found[0] if len(found) == 1 else found
+def _one_or_all(values):
+    """Return the value of a term's only column, or a tuple of those of a pair."""
+    values = tuple(values)
+    return values[0] if len(values) == 1 else values
 
 
 def _nodes(term):
@@ -194,12 +198,15 @@ def bent(term):
     """Return a term whose curve can be monotone: a spike is a knot of it, and lines are hats."""
     if term.spike is None:
         return term
-    knots = np.unique(np.append(term.knots, term.spike))
-    fields = {
-        name: getattr(term, name)
-        for name in ("name", "feature", "has_gap", "points", "counts", "holds_dates")
-    }
-    return HatsTerm(knots=knots, **fields)
+    return HatsTerm(
+        name=term.name,
+        feature=term.feature,
+        has_gap=term.has_gap,
+        points=term.points,
+        counts=term.counts,
+        holds_dates=term.holds_dates,
+        knots=np.unique(np.append(term.knots, term.spike)),
+    )
 
 
 def monotone(shape, coefs, sign):
