@@ -3,14 +3,15 @@
     python tests/privacy/mutants.py                 # every mutant, against the tests named for it
     python tests/privacy/mutants.py --resume        # those that an earlier run left undecided
     python tests/privacy/mutants.py --only clip     # those whose name contains a word
+    python tests/privacy/mutants.py --property bound    # those that break a property
     python tests/privacy/mutants.py --whole         # against all tests, for hours
     python tests/privacy/mutants.py --jobs 4        # so many at once; by default one per core
 
-`mutants.toml` lists them. A mutant names a symbol of the package (`clip_rows`, `RowSums.moment`,
-or a name that is assigned) and a fragment of its source. Fragments are compared token by token, so
-that neither moves between files nor line breaks, indentation and comments matter. Where several
-modules define the symbol with the fragment, `beside` names another symbol of the module that is
-meant.
+`mutants.toml` lists them, and begins with the properties that they break. A mutant names a symbol
+of the package (`clip_rows`, `RowSums.moment`, or a name that is assigned) and a fragment of its
+source. Fragments are compared token by token, so that neither moves between files nor line breaks,
+indentation and comments matter. Where several modules define the symbol with the fragment, `beside`
+names another symbol of the module that is meant.
 
 Each mutant is planted in a copy of its own of package and tests. Tests are run there until the
 first failure, in a fork of a process that has imported other packages, but nothing of ours. A test
@@ -91,7 +92,10 @@ _CLOSING = (")", "]", "}")
 
 
 class Mutant(NamedTuple):
-    """A fault: in a symbol, one fragment in place of another that occurs there once; the tests."""
+    """A fault: in a symbol, one fragment in place of another that occurs there once; the tests.
+
+    `property` is what the fault breaks, a word of `read_properties`.
+    """
 
     name: str
     symbol: str
@@ -99,6 +103,7 @@ class Mutant(NamedTuple):
     new: str
     tests: list
     beside: str = ""
+    property: str = ""
 
 
 class Module(NamedTuple):
@@ -117,10 +122,18 @@ class Planted(NamedTuple):
 
 
 @functools.cache
+def _read_list():
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
 def read_mutants():
     """Return the list."""
-    listed = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return tuple(Mutant(**entry) for entry in tomllib.loads(listed)["mutant"])
+    return tuple(Mutant(**entry) for entry in _read_list()["mutant"])
+
+
+def read_properties():
+    """Return what mutants may break: by a word, the sentence that says what it means."""
+    return _read_list()["properties"]
 
 
 @functools.cache
@@ -478,14 +491,19 @@ def main(arguments=None):
     """Run the mutants and return the status of the script."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", default="", help="a word in the names of mutants")
+    parser.add_argument("--property", choices=list(read_properties()), help="what mutants break")
     parser.add_argument("--resume", action="store_true", help="leave out what is decided")
     parser.add_argument("--whole", action="store_true", help="run all tests for each")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at once")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one of them")
     options = parser.parse_args(arguments)
-    chosen = [mutant for mutant in read_mutants() if options.only in mutant.name]
+    chosen = [
+        mutant
+        for mutant in read_mutants()
+        if options.only in mutant.name and options.property in (None, mutant.property)
+    ]
     if not chosen:
-        parser.error("no mutant has this in its name")
+        parser.error("no mutant is of this name and property")
     digests = {mutant.name: digest_of(mutant, ROOT, whole=options.whole) for mutant in chosen}
     verdicts = Verdicts(VERDICTS_FILE)
     if not options.resume:

@@ -23,6 +23,7 @@ from tests.privacy.mutants import (
     find_fragment,
     plant,
     read_mutants,
+    read_properties,
 )
 
 # Folders of the package in which there is a fault to plant. A folder that moves keeps its faults.
@@ -64,6 +65,12 @@ def test_there_are_enough_and_each_room_has_some():
     assert set(Counter(mutant.name for mutant in mutants).values()) == {1}
     rooms = {plant(mutant, ROOT).path.split("/")[1] for mutant in mutants}
     assert rooms >= PUBLIC
+
+
+def test_each_mutant_says_which_property_it_breaks():
+    others = {mutant.name for mutant in read_mutants() if mutant.property not in read_properties()}
+    assert not others, "The head of mutants.toml lists the words for `property`."
+    assert {mutant.property for mutant in read_mutants()} == set(read_properties())
 
 
 @pytest.mark.parametrize(
@@ -127,8 +134,8 @@ def project(tmp_path):
     go = tmp_path / "go"
     mutants = [("one", "one", "test_one"), ("two", "two", "test_two"), ("three", "one", "test_one")]
     listed = (
-        f'[[mutant]]\nname = "{name} is wrong"\nsymbol = "{symbol}"\nold = "return True"\n'
-        f'new = "return {name!r}"\ntests = ["tests/{test}.py"]\n'
+        f'[[mutant]]\nname = "{name} is wrong"\nproperty = "{symbol}"\nsymbol = "{symbol}"\n'
+        f'old = "return True"\nnew = "return {name!r}"\ntests = ["tests/{test}.py"]\n'
         for name, symbol, test in mutants
     )
     texts = {
@@ -139,7 +146,7 @@ def project(tmp_path):
             f"    while not Path({str(go)!r}).exists():\n        time.sleep(0.01)\n"
             "    assert skdp.two() is True\n"
         ),
-        "tests/privacy/mutants.toml": "\n".join(listed),
+        "tests/privacy/mutants.toml": '[properties]\none = "1"\ntwo = "2"\n' + "\n".join(listed),
     }
     for path, text in texts.items():
         (tmp_path / path).write_text(text, encoding="utf-8")
@@ -195,6 +202,7 @@ def test_what_changed_is_run_again_and_without_resume_all(project):
     test.write_text(test.read_text(encoding="utf-8") + "\n\n", encoding="utf-8")
     assert run_script(project, "--resume")[:2] == (0, ["two"])
     assert run_script(project, "--only", "three")[:2] == (0, ["three"])
+    assert run_script(project, "--property", "one")[:2] == (0, ["one", "three"])
     assert run_script(project)[:2] == (0, ["one", "two", "three"])
 
 
