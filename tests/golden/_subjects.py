@@ -1,7 +1,8 @@
 """What is recorded: by name, a function that makes fitted models, releases or numbers.
 
 Public names of the package alone, so that moves inside of it don't reach this file. Fits are small,
-so that all of them take seconds.
+so that all of them take seconds. `_places.py` has what is recorded of where rows are, and
+`_texts.py` what reports say.
 """
 
 import dataclasses
@@ -83,11 +84,11 @@ SUBJECTS = {}
 WITHOUT = "without a ball: "
 
 
-def subject(name, make):
+def subject(name, make, subjects=SUBJECTS):
     """Add one; each name stands for itself."""
-    if name in SUBJECTS:
+    if name in subjects:
         raise ValueError(f"There are two subjects called {name}.")
-    SUBJECTS[name] = make
+    subjects[name] = make
 
 
 def rows(n=120, d=4):
@@ -226,7 +227,7 @@ for _name, _options in {
 def fit_people(model, k=1, **given):
     X, ids = rows(300), np.random.default_rng(2).integers(0, 90, 300)
     y = labels(X, len(model.classes)) if hasattr(model, "classes") else targets(X, k)
-    return clone(model).fit(X, y, groups=ids, **given)
+    return clone(model).fit(X, suited(model, y), groups=ids, **given)
 
 
 for _name, _model in {

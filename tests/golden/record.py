@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-6
 # Of an array as many values as this are recorded, beside its digest.
 N_FIRST = 4
-NUMERICAL = ("dp-accounting", "numpy", "scipy", "scikit-learn", "pandas", "dask")
+NUMERICAL = ("dp-accounting", "numpy", "scipy", "scikit-learn", "pandas", "dask", "numba")
 # What a release of this or of another package changes, prose, and what a ledger calls releases.
 UNRECORDED = {
     "names",
@@ -101,11 +101,15 @@ def versions():
 
 def record():
     """Return what is found now, by the name of the subject."""
-    from tests.golden._subjects import SUBJECTS
+    from tests.golden import _places, _subjects, _texts
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = {name: describe(make()) for name, make in SUBJECTS.items()}
+        found = {
+            name: describe(make())
+            for module in (_subjects, _places, _texts)
+            for name, make in module.SUBJECTS.items()
+        }
     return {"versions": versions(), **found}
 
 

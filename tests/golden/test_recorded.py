@@ -22,6 +22,7 @@ ADVICE = "If the change is meant, run `python tests/golden/record.py` and say so
 @pytest.mark.long
 def test_what_is_released_is_as_it_was():
     pytest.importorskip("distributed", reason="needs the extra dask")
+    pytest.importorskip("numba", reason="needs the extra fast")
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
     if versions() != recorded["versions"]:
         pytest.skip("recorded with other versions, of which numbers depend")
