@@ -4,23 +4,20 @@ import doctest
 import inspect
 import pydoc
 import re
+import shutil
 import sys
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import combinations
 from pathlib import Path
 
 import pytest
-from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 from sklearn.base import BaseEstimator
-from sklearn.utils._testing import assert_docstring_consistency
 
 import skdp
-from skdp.utils.discovery import all_estimators
 from tests._listed import PRIVATE, TRANSFORMERS
 from tests._loops import for_each
+from tests.site import shared_texts
 
 PUBLIC = [
     "skdp.accountant",
@@ -106,132 +103,34 @@ def test_estimators_state_objective_guarantee_and_source():
         assert "Minimises" in text or estimator in TRANSFORMERS
 
 
-# Classes, by their first letters, whose text of a parameter or attribute is their own for a reason:
-# a method's own meaning, choice or sentence. Those of one entry share a text, as do all others.
-CLASSIFIERS = (
-    "DPLogisticRegression",
-    "DPSCDClassifier",
-    "DPCDClassifier",
-    "DPSGDClassifier",
-    "WALRClassifier",
-)
-REGRESSORS = ("DPSCDRegressor", "DPCDLasso", "DPCDElasticNet", "DPSGDRegressor")
-NUMBERS = ("DPQuantileClipper", "DPStandardScaler")
-LEARNT = ["NormClipper", "DPNorm", *NUMBERS, "DPSimpleImputer"]
-WHITENED = ("DPLogisticRegression", "DPRidge")
-GENERALIZED = ("DPGammaRegressor", "DPPoissonRegressor", "DPTweedieRegressor")
-ROBUST = ("DPHuberRegressor", "DPQuantileRegressor")
-WITH_MOMENTUM = (*GENERALIZED, *ROBUST)
-LIKE_WHITENED = (*WHITENED, *WITH_MOMENTUM)
-TABLES = ("DPTable", "DPAdditive")
-ADDITIVE = ("DPAdditiveClassifier", "DPAdditiveRegressor")
-DIFFERENCES = {
-    "accountant": ["DPCD", "DPSGD"],
-    "alpha": [
-        GENERALIZED,
-        ROBUST,
-        "DPAdditiveClassifier",
-        "DPAdditiveRegressor",
-        *CLASSIFIERS,
-        ("DPRidge", "DPSCDRegressor"),
-        *REGRESSORS[1:],
-    ],
-    "average": ["DPSGD", "WALR", LIKE_WHITENED],
-    "batch_size": ["DPSGD", "WALR"],
-    "batch_size_": ["DPSGD"],
-    "categories": ["DPOneHotEncoder", TABLES],
-    "categories_": ["DPTable"],
-    "class_weight": ["DPLogisticRegression"],
-    "clipping_norm": [
-        GENERALIZED,
-        ROBUST,
-        "DPCDClassifier",
-        "DPCD",
-        "DPSGDClassifier",
-        "DPSGDRegressor",
-        WHITENED,
-    ],
-    "clipping_norm_": ["DPCD", "DPSGD", LIKE_WHITENED],
-    "coef_": [GENERALIZED, ("DPRidge", *REGRESSORS, *ROBUST)],
-    "coef_bounds": ["DPCDClassifier"],
-    "data_norm": [
-        "DPCD",
-        LIKE_WHITENED,
-        ("DPSCDRegressor", "DPSGDRegressor"),
-        "NormClipper",
-        "WALR",
-    ],
-    "ball_budget": [LIKE_WHITENED, "DPSCD", "DPSGD", "DPCD"],
-    "delta": ["DPSGD", "WALR"],
-    "eta0": ["WALR"],
-    "feature_bounds": ["BoundsScaler", "DPSCD", NUMBERS, "DPSimpleImputer", TABLES],
-    "feature_bounds_": [*LEARNT, "DPOneHotEncoder", "DPTable"],
-    "fit_intercept": [
-        "DPCDClassifier",
-        ("DPCDElasticNet", "DPCDLasso"),
-        ("DPRidge", "DPSCDRegressor", "DPSGDRegressor", *WITH_MOMENTUM),
-        "WALR",
-    ],
-    "intercept_": [GENERALIZED, *ADDITIVE, ("DPRidge", *REGRESSORS, *ROBUST)],
-    "huber_threshold": ["DPHuberRegressor"],
-    "l1_ratio": ["DPCDElasticNet"],
-    "loss": ["DPAdditive", REGRESSORS],
-    "max_iter": [WITH_MOMENTUM, "DPCDClassifier", "DPCD", "DPSGD", "WALR", *WHITENED],
-    "mechanism": ["WALR"],
-    "n_iter_": ["DPSGD", "WALR", LIKE_WHITENED],
-    "n_jobs": [(*LIKE_WHITENED, "DPAdditive")],
-    "norm_bound_": [*LEARNT, ("DPOneHotEncoder", "DPTable")],
-    "quantile": ["DPQuantileRegressor"],
-    "random_state": ["DPSGD"],
-    "scale_": [(*LIKE_WHITENED, "DPSCD", "DPSGD", "DPCD")],
-    "smoothness": ["DPCDClassifier"],
-    "solver": ["WALR"],
-    "step_size": [GENERALIZED, ROBUST, *WHITENED],
-    "momentum": [WITH_MOMENTUM],
-    "momentum_": [WITH_MOMENTUM],
-    "target_bounds_": [GENERALIZED],
-    "step_size_": [LIKE_WHITENED],
-    "target_bounds": [
-        GENERALIZED,
-        ROBUST,
-        "DPCD",
-        ("DPRidge", "DaskDPRidge"),
-        "DPAdditiveRegressor",
-    ],
-}
+def test_what_several_docstrings_say_of_one_name_is_the_same():
+    """Where it differs for a reason, shared_texts.toml says so; shared_texts.py copies a text."""
+    assert not list(shared_texts.disagreements(shared_texts.all_texts(), shared_texts.read_table()))
 
 
-@cache
-def documented(section):
-    """Classes by the name of what a section of their docstring describes."""
-    found = {}
-    for _, estimator in all_estimators():
-        for name, *_ in NumpyDocString(inspect.getdoc(estimator))[section]:
-            found.setdefault(name, []).append(estimator)
-    return found
+def test_a_text_that_drifts_is_found_and_copied_to_all_that_share_it(tmp_path):
+    root = tmp_path / "skdp"
+    shutil.copytree(shared_texts.ROOT / "linear_model", root / "linear_model")
+    path = root / "linear_model" / "whitened" / "_estimators.py"
+    before = path.read_text(encoding="utf-8")
+    drifted = before.replace("Threads that share a sum over all rows", "Threads for a sum", 1)
+    path.write_text(drifted, encoding="utf-8")
+    families = shared_texts.read_table()
 
+    def disagreeing():
+        texts = [text for text in shared_texts.all_texts(root) if text.name == "n_jobs"]
+        return [
+            sentence
+            for sentence in shared_texts.disagreements(texts, families)
+            if sentence.startswith("Parameters, n_jobs: linear_model.")
+        ]
 
-TOLD = [(part, name) for part in ("Parameters", "Attributes") for name in documented(part)]
-
-
-def test_differences_are_of_names_that_exist():
-    assert set(DIFFERENCES) <= {name for _, name in TOLD}
-
-
-@pytest.mark.long
-@for_each("section, name", TOLD)
-def test_one_name_has_one_text_but_where_it_differs_for_a_reason(section, name):
-    rest, groups = documented(section)[name], []
-    for letters in DIFFERENCES.get(name, ()):
-        groups.append([one for one in rest if one.__name__.startswith(letters)])
-        rest = [one for one in rest if one not in groups[-1]]
-    groups += [rest] if rest else []
-    option = {"Parameters": "include_params", "Attributes": "include_attrs"}[section]
-    for group in groups:
-        assert_docstring_consistency(group, **{option: [name]})
-    for one, other in combinations(groups, 2):
-        with pytest.raises(AssertionError, match=name):
-            assert_docstring_consistency([one[0], other[0]], **{option: [name]})
+    assert "linear_model.DPLogisticRegression differs" in " ".join(disagreeing())
+    changed = shared_texts.copy_text("linear_model.DPRidge", "n_jobs", root)
+    assert "linear_model.DPPoissonRegressor" in changed
+    assert not disagreeing()
+    for path in (root / "linear_model").rglob("*.py"):
+        assert max(map(len, path.read_text(encoding="utf-8").splitlines()), default=0) <= 100
 
 
 @pytest.mark.long
