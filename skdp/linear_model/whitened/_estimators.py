@@ -29,6 +29,7 @@ from skdp.linear_model._base import (
 )
 from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
 from skdp.linear_model.ball._solver import Ball, inside, outside
+from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
 from skdp.linear_model.whitened._moment import as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import (
@@ -37,7 +38,7 @@ from skdp.linear_model.whitened._plan import (
     plan_whitened,
     resolve_rows_per_group,
 )
-from skdp.linear_model.whitened._solver import RULES, RULES_IN_BALL, balance, solve_whitened
+from skdp.linear_model.whitened._solver import balance, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
 AUTO = StrOptions({"auto"})
@@ -288,7 +289,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         if self.inference:
             coefs, steps = solve_inference(sums, plan=plan, model=MODELS[loss.name], stream=stream)
         else:
-            rules = (RULES if plan.ball is None else RULES_IN_BALL)[loss.name]
+            rules = (tuned.RULES if plan.ball is None else tuned.RULES_IN_BALL)[loss.name]
             coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
         # Before there is a report: that would be beside the coefficients of a fit before.
         check_finite(coefs if plan.outside is None else plan.outside(coefs))

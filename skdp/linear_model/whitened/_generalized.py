@@ -19,10 +19,9 @@ from skdp.linear_model._base import (
 )
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import learn_sizes
+from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._estimators import REGRESSION_CONSTRAINTS, BaseWhitened, DPRidge
 
-# Predictions are within a factor of the released mean; this is its logarithm.
-_REACH = 7.0
 # Steps of a reciprocal of this move nothing; a larger one would overflow.
 _STEEPEST = 1e100
 _OUT_OF_RANGE = (
@@ -95,7 +94,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self.intercept_ = 0.0
         if self.fit_intercept:
             self.intercept_ = math.log(mean) + float(bias * coefs[0, -1])
-        reach = _REACH if is_private(self) else math.inf
+        reach = self._reach()
         ends = mean * math.exp(-reach), mean * math.exp(reach)
         self.target_bounds_ = tuple(float(end) for end in np.clip(ends, *self._limits()))
 
@@ -165,7 +164,11 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _loss(self, n_outputs):
         if 0.0 < self._power < 1.0:
             raise ValueError(_POWER)
-        return Tweedie(self._power, _REACH if is_private(self) else math.inf)
+        return Tweedie(self._power, self._reach())
+
+    def _reach(self):
+        """Return how far a linear predictor may be from that of the released mean."""
+        return tuned.LARGEST_LINEAR_PREDICTOR if is_private(self) else math.inf
 
     def _set_errors(self, *_):
         """Publish none."""

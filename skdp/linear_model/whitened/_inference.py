@@ -1,13 +1,13 @@
 """Newton's steps on whitened rows, and the releases that standard errors are made of."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from skdp._release.mechanisms import as_symmetric
 from skdp.linear_model.ball._plan import fine_bins_below
 from skdp.linear_model.ball._solver import share_beyond
+from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._solver import Steps, whiten
 from skdp.linear_model.whitened._standard_errors import (
     Releases,
@@ -19,37 +19,15 @@ from skdp.linear_model.whitened._standard_errors import (
     psi,
 )
 
-# Slopes are clipped at so many times their root mean square at most and at least, and in between
-# where noise is this many times the sampling error; and at more where it adds no more than a share
-# to the variance of the result.
-_CLIP, _LEAST_CLIP, _LOUD, _ADDED = 5.25, 3.75, 1.5, 0.03
-# Of a mean square, what isn't taken to be jitter at least.
-_LEAST_SEEN = 0.25
-# A row's part of the matrix is clipped to this many times the mean.
-_MATRIX_CUT = 16.0
-# The curvature of normal scores may be off by this factor, and the least mean that is believed.
-_MOST_OFF, _LEAST_MEAN = 2.0, 1e-3
 
-
-@dataclass(frozen=True)
 class SandwichCovariance:
     """Weights whose matrix is the covariance of gradients: squares of clipped slopes."""
 
-    # Of steps that settle, over the root of the number of columns that rows fill.
-    clip: float = 1.6
-    # No step moves predictions by more, as a root mean square.
-    max_move: float = math.inf
-    # Variance of predictions that noise may cause from step to step.
-    calm: float = math.inf
-    # The largest noise of predictions, as a root mean square, that leaves the curvature as it is.
-    most_jitter: float = math.inf
-    # Of what was expected of the matrix, that it is raised to. Rows that were cut make it small
-    # where it stands for errors; where it is the curvature, to raise it makes errors small.
-    least_share: float = 1.0
+    rules = tuned.INFERENCE_RULES["squared_error"]
     # No slope is larger where predictions are as targets are, in [-1, 1].
-    steepest: float = 2.0
+    steepest = 2.0
     # Gradients at predictions that spread by a mean square of 1 move the intercept by no more.
-    bend: float = 0.0
+    bend = 0.0
 
     def weights(self, slopes, predictions, counted):
         """Return a weight for each row, given its slope after clipping, and what rows count."""
@@ -74,14 +52,15 @@ class SandwichCovariance:
         `noise` that of the result, if the clip and the number of rows were 1.
         """
         seen = share * clip**2
-        root = math.sqrt(max(seen - jitter, _LEAST_SEEN * seen))
+        root = math.sqrt(max(seen - jitter, tuned.SMALLEST_SHARE_WITHOUT_JITTER * seen))
         calm = math.sqrt(rows_a_column) / noise
-        factor = min(_CLIP, max(_LEAST_CLIP, _LOUD * calm))
-        return root * max(factor, math.sqrt(_ADDED) * calm)
+        factor = max(tuned.SMALLEST_CLIP_IN_RESIDUALS, tuned.NOISE_OVER_SAMPLING_ERROR * calm)
+        factor = min(tuned.LARGEST_CLIP_IN_RESIDUALS, factor)
+        return root * max(factor, math.sqrt(tuned.LARGEST_ADDED_VARIANCE) * calm)
 
     def matrix_bound(self, clip, share, columns, longest):
         """Return what traces of rows' matrices are cut to."""
-        return clip**2 * min(1.0, _MATRIX_CUT * share)
+        return clip**2 * min(1.0, tuned.MATRIX_CLIP * share)
 
     def expected(self, mapped, u, share, clip):
         """Return the matrix of weights if they don't depend on rows."""
@@ -92,20 +71,15 @@ class SandwichCovariance:
         return mapped.moment, moment_noise, white.A
 
 
-@dataclass(frozen=True)
 class Logistic:
     """Weights whose matrix is the curvature, and the covariance of gradients where the model holds.
 
     For attributes and methods see `SandwichCovariance`.
     """
 
-    clip: float = 2.0
-    max_move: float = 2.0
-    calm: float = 0.01
-    most_jitter: float = 1.0
-    least_share: float = 0.25
-    steepest: float = 1.0
-    bend: float = 0.5
+    rules = tuned.INFERENCE_RULES["log_loss"]
+    steepest = 1.0
+    bend = 0.5
 
     def weights(self, slopes, predictions, counted):
         """Return the slope of the loss's derivative for each row, times what it counts."""
@@ -118,12 +92,14 @@ class Logistic:
     def curvature(self, mapped, u, correction):
         """Return the curvature for normal scores, times what it is off by."""
         curvature, mean = normal_curvature(mapped, u)
-        return correction * (curvature + max(0.0, _LEAST_MEAN - mean) * mapped.moment)
+        missing = max(0.0, tuned.SMALLEST_MEAN_CURVATURE - mean)
+        return correction * (curvature + missing * mapped.moment)
 
     def correction(self, share, mapped, u):
         """Return by which factor the curvature of normal scores is off."""
-        mean = max(normal_curvature(mapped, u)[1], _LEAST_MEAN)
-        return min(max(0.25 * share / mean, 1.0 / _MOST_OFF), _MOST_OFF)
+        mean = max(normal_curvature(mapped, u)[1], tuned.SMALLEST_MEAN_CURVATURE)
+        largest = tuned.LARGEST_CORRECTION
+        return min(max(0.25 * share / mean, 1.0 / largest), largest)
 
     def next_clip(self, clip, share, jitter, noise, rows_a_column):
         """Return the clip as it was: slopes near 1 are those of a rare class."""
@@ -145,14 +121,8 @@ class Logistic:
 MODELS = {"squared_error": SandwichCovariance(), "log_loss": Logistic()}
 
 
-# What the mapped rows are taken to fill at least, in columns.
-_LEAST_COLUMNS = 0.01
-# Of steps that are kept, once there are some.
-_LARGEST_GAIN = 0.5
-# Shares below this are taken to be noise.
-_LEAST_SHARE = 1e-6
-# Of a direction, what shortening rows may take.
-_MOST_TAKEN = 0.3
+# Smaller shares are taken to be noise. What is divided by them stays finite.
+_SMALLEST_SHARE = 1e-6
 
 
 # A warning about an overflow would reveal something of the data.
@@ -172,11 +142,14 @@ def solve_inference(sums, *, plan, model, stream):
         return nothing, None
     white = whiten(moment, plan)
     mapped = map_moment(white, problem, with_hidden=True)
-    columns = max(white.effective_columns, float(bool(problem.bias)), _LEAST_COLUMNS)
+    columns = max(white.effective_columns, tuned.SMALLEST_EFFECTIVE_COLUMNS)
+    if problem.bias:
+        # The intercept's direction is always there.
+        columns = max(columns, 1.0)
     longest = problem.row_norm / math.sqrt(white.scale.min())
     clip = plan.clipping_norm
     if clip == "auto":
-        clip = model.clip * math.sqrt(columns)
+        clip = model.rules.settling_clip * math.sqrt(columns)
     lengths, taken, share_shortened = sums.bound_slopes(white.A, clip), Taken(0.0, 0.0), 0.0
     if plan.lengths is not None:
         mechanism, bins = plan.lengths.mechanism, fine_bins_below(longest)
@@ -197,12 +170,12 @@ def solve_inference(sums, *, plan, model, stream):
     def newton(u, g, correction):
         step = inverse_of(model.curvature(mapped, u, correction) + mapped.penalty) @ g
         moves = math.sqrt(max(float(step @ mapped.moment @ step), 0.0))
-        return step * min(1.0, model.max_move / max(moves, 1e-300))
+        return step * min(1.0, model.rules.largest_move / max(moves, 1e-300))
 
     def means(mechanism, u):
         total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)
         share, *lost = total / n_rows
-        return max(float(share), mechanism.noise_std / n_rows, _LEAST_SHARE), *lost
+        return max(float(share), mechanism.noise_std / n_rows, _SMALLEST_SHARE), *lost
 
     u = np.zeros(problem.n_columns)
     mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
@@ -219,7 +192,8 @@ def solve_inference(sums, *, plan, model, stream):
         mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
     kept = []
     curvature = model.curvature(mapped, u, correction) + mapped.penalty
-    least_gain = _least_gain(model.calm, mechanism.noise_std / n_rows, mapped.moment, curvature)
+    noise_of_gradient = mechanism.noise_std / n_rows
+    least_gain = _least_gain(model.rules.calm, noise_of_gradient, mapped.moment, curvature)
     for _ in range(plan.n_steps - plan.n_settling):
         g = gradient(u, mechanism)
         kept.append((u, g))
@@ -277,7 +251,7 @@ def shorter(counts, noise, bins, n_rows):
     taken = np.maximum(ends - ends[:, np.newaxis], 0.0) / n_rows
     lost = np.maximum(taken @ counts, 0.0)
     hidden = noise * np.linalg.norm(taken, axis=1)
-    is_fair = lost + hidden <= _MOST_TAKEN
+    is_fair = lost + hidden <= tuned.LARGEST_SHARE_TAKEN
     best = int(np.argmin(np.where(is_fair, ends / (1.0 - 3.0 * lost - hidden), math.inf)))
     return math.sqrt(ends[best]), Taken(float(lost[best]), float(hidden[best]))
 
@@ -290,4 +264,4 @@ def _least_gain(calm, noise, moment, curvature):
     """
     inverse = inverse_of(curvature)
     made = np.square(noise) * np.trace(inverse @ moment @ inverse)
-    return 2.0 / (1.0 + max(made / calm, 2.0 / _LARGEST_GAIN - 1.0))
+    return 2.0 / (1.0 + max(made / calm, 2.0 / tuned.LARGEST_GAIN - 1.0))

@@ -11,9 +11,7 @@ from scipy.sparse import dia_array, issparse
 from scipy.special import expit
 
 from skdp._release.mechanisms import as_symmetric
-
-# Share of the largest possible trace below which no released trace is believed.
-_LEAST_TRACE = 0.01
+from skdp.linear_model.whitened import _tuned as tuned
 
 
 class Whitening(NamedTuple):
@@ -66,7 +64,7 @@ def whiten(moment, plan):
         is_public = plan.moment is None
         signal = np.clip(values, 0.0, largest) if is_public else shrink(values, hidden)
         # Every row has the intercept's constant, and none is longer than its bound.
-        trace = max(values.sum(), problem.bias**2, _LEAST_TRACE * largest)
+        trace = max(values.sum(), problem.bias**2, tuned.SMALLEST_TRACE * largest)
         trace = min(trace, largest)
         total = signal.sum()
         if total <= 0.0:
@@ -102,108 +100,6 @@ def shrink_signed(values, noise):
     gaps = (values[:, np.newaxis] - values) / noise
     pull = (gaps / (gaps**2 + 1.0 / values.size)).sum(axis=1)
     return isotonic_regression(values - 2.0 * noise / values.size * pull).x
-
-
-# What the mapped rows are taken to fill at least, in columns; and the number and share of columns
-# that are few of many.
-_LEAST_COLUMNS = 0.01
-_FEW_FROM, _FEW_SHARE = 4.0, 0.1
-# Without noise, what is left of an error after all steps.
-_LEFT = 1e-9
-
-
-class Schedule(NamedTuple):
-    """A way to take the steps, if it is predicted to give a prediction less than this variance."""
-
-    n_steps: int
-    momentum: float
-    # Share of the iterates before those that are averaged.
-    burn_in: float
-    noise: float
-
-
-class Rules(NamedTuple):
-    """What is automatic for a loss; doc/theory/whitening.rst has the reasons and measurements."""
-
-    # Clip over the root of the number of columns that rows fill.
-    clip: float
-    # Typical slope of the loss's derivative over its bound.
-    curvature: float
-    # The first that is quiet enough is taken.
-    schedules: tuple
-    # What is tried before, with half the largest clip, where the rows fill few of many columns:
-    # the noise of a prediction is then counted by the share that is filled.
-    few: Schedule | None = None
-    # The largest clip is the one whose noise is this many times what rows at it add to a mean.
-    clip_noise: float = 0.08
-
-
-RULES = {
-    "log_loss": Rules(
-        clip=1.2,
-        curvature=0.4,
-        schedules=(
-            Schedule(40, 0.65, 0.5, 0.01),
-            Schedule(40, 0.5, 0.3, 0.06),
-            Schedule(40, 0.0, 0.3, 0.3),
-            Schedule(20, 0.0, 0.3, 0.3),
-            Schedule(10, 0.0, 0.3, math.inf),
-        ),
-        few=Schedule(40, 0.7, 0.5, 0.05),
-    ),
-    "multinomial": Rules(
-        clip=1.2,
-        curvature=0.2,
-        schedules=(
-            Schedule(40, 0.7, 0.5, 0.01),
-            Schedule(40, 0.6, 0.4, 0.3),
-            Schedule(40, 0.5, 0.3, 3.0),
-            Schedule(20, 0.0, 0.3, math.inf),
-        ),
-    ),
-    "squared_error": Rules(
-        clip=1.6,
-        curvature=0.8,
-        schedules=(
-            Schedule(10, 0.0, 0.3, 3e-5),
-            Schedule(20, 0.0, 0.3, 7e-4),
-            Schedule(10, 0.0, 0.3, math.inf),
-        ),
-    ),
-}
-# As of two classes: predictions of a few are as far as the logistic function's.
-RULES["tweedie"] = RULES["log_loss"]._replace(few=None)
-# For targets in units of their spread.
-RULES["huber"] = RULES["log_loss"]._replace(curvature=0.6, few=None)
-RULES["pinball"] = RULES["log_loss"]._replace(curvature=0.3, few=None)
-# Of rows in a learnt ball, which slopes are rarely far too long for: smaller clips and more steps.
-RULES_IN_BALL = {
-    **RULES,
-    "log_loss": RULES["log_loss"]._replace(
-        clip_noise=0.07,
-        schedules=(
-            Schedule(40, 0.65, 0.5, 0.01),
-            Schedule(40, 0.5, 0.3, 0.06),
-            Schedule(40, 0.3, 0.3, 0.1),
-            Schedule(40, 0.0, 0.3, 1.2),
-            Schedule(10, 0.0, 0.3, math.inf),
-        ),
-    ),
-    "tweedie": RULES["tweedie"]._replace(clip_noise=0.1),
-    "huber": RULES["huber"]._replace(clip_noise=0.1),
-    "pinball": RULES["pinball"]._replace(clip_noise=0.07),
-    "squared_error": RULES["squared_error"]._replace(
-        clip_noise=0.035,
-        schedules=(
-            Schedule(10, 0.0, 0.3, 3e-5),
-            Schedule(20, 0.0, 0.3, 7e-4),
-            Schedule(40, 0.0, 0.3, math.inf),
-        ),
-    ),
-}
-
-
-_UNWHITENED = (Schedule(100, 0.9, 0.3, math.inf),)
 
 
 class Steps(NamedTuple):
@@ -273,12 +169,14 @@ def choose_steps(white, plan, rules):
     if not plan.budget.is_private:
         n_steps = told.get("n_steps", rules.schedules[0].n_steps)
         # Steps of momentum m leave sqrt(m) of an error each.
-        schedule = Schedule(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf)
+        momentum = min(tuned.ERROR_LEFT_WITHOUT_NOISE ** (2.0 / n_steps), 0.97)
+        schedule = tuned.Schedule(n_steps, momentum, 0.5, math.inf)
         return _take(schedule._replace(**told), math.inf, white, plan, rules)
     clip, max_clip = _choose_clip(white, plan, rules)
-    schedules = _UNWHITENED if white.moment is None else rules.schedules
+    schedules = tuned.SCHEDULES_WITHOUT_MOMENT if white.moment is None else rules.schedules
     share = white.effective_columns / plan.problem.n_columns
-    are_few = white.effective_columns >= _FEW_FROM and share < _FEW_SHARE
+    are_few = share < tuned.SHARE_OF_MANY_COLUMNS
+    are_few = are_few and white.effective_columns >= tuned.FEWEST_OF_MANY_COLUMNS
     if rules.few is not None and schedules is rules.schedules and are_few:
         steps = _take(rules.few._replace(**told), min(clip, 0.5 * max_clip), white, plan, rules)
         if steps.noise * share < rules.few.noise:
@@ -309,12 +207,12 @@ def _typical_length(white, problem):
     bias = problem.bias**2
     # The intercept's direction is always there, however large the noise of the moment.
     known = bias / (bias + white.noise) if bias else 0.0
-    return math.sqrt(max(white.effective_columns, known, _LEAST_COLUMNS))
+    return math.sqrt(max(white.effective_columns, known, tuned.SMALLEST_EFFECTIVE_COLUMNS))
 
 
-# How far the mean prediction, and its variance, may be from 0 where an intercept is balanced, in
-# how many places of the normal distribution, and what is left out for each unit of predicted noise.
-_FARTHEST, _N_NODES, _DOUBT = 20.0, 21, 2.0
+# Where an intercept is balanced, the mean prediction and its variance are moved to within this,
+# beyond which probabilities don't change, and a mean over predictions has so many nodes.
+_FARTHEST, _N_NODES = 20.0, 21
 
 
 # A warning about an overflow would reveal something of the data.
@@ -353,7 +251,8 @@ def balance(coefs, steps, plan):
     farthest = 1.0 - math.log(largest)
     if not slope(-farthest) > 0.0 > slope(farthest):
         return coefs
-    d = brentq(slope, -farthest, farthest) * max(0.0, 1.0 - _DOUBT * steps.noise)
+    share = max(0.0, 1.0 - tuned.BALANCE_LEFT_OUT_PER_NOISE * steps.noise)
+    d = share * brentq(slope, -farthest, farthest)
     return np.append(coefs[:, :-1], coefs[:, -1:] + d / problem.bias, axis=1)
 
 

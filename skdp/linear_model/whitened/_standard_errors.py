@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 from scipy.special import expit
 
 from skdp._rows.row_sums import LOST
+from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._solver import Whitening, shrink_signed
 
 # Gauss and Hermite's rule for the mean over normal scores; and no score varies more than this.
@@ -20,7 +21,7 @@ class MappedMoment(NamedTuple):
     """The second moment of mapped rows."""
 
     moment: np.ndarray
-    # Of the mapped rows; zeros without an intercept, as nothing is known of it.
+    # The mean of the mapped rows; zeros without an intercept, as nothing is known of it then.
     mean: np.ndarray
     # What the moment says of the number of rows, over that number.
     mass: float
@@ -50,8 +51,8 @@ def map_moment(white, problem, *, with_hidden):
 def normal_curvature(mapped, u):
     r"""Return the mean of psi(m) times rows' outer products if scores are normal, and mean psi.
 
-    With psi the derivative of the logistic function. A row is ``a0 + a1 t + e``, in which its score
-    ``m + s t`` has a standard normal t, and e is uncorrelated with it. If e is independent of t,
+    Here psi is the derivative of the logistic function. A row is ``a0 + a1 t + e``: its score is
+    ``m + s t`` with a standard normal t, and e is uncorrelated with t. If e is independent of t,
 
     .. math:: E \psi z z^\top = E\psi\, (\Sigma - a_1 a_1^\top)
               + \sum_{j, k \in \{0, 1\}} E[\psi t^{j + k}]\, a_j a_k^\top
@@ -74,19 +75,19 @@ def psi(m):
     return expit(m) * expit(-m)
 
 
-def follow(noisy, expected, noise, least_share):
+def follow(noisy, expected, noise, smallest_share):
     r"""Return what was expected, moved to a noisy symmetric matrix as far as that is believed.
 
-    The difference D of the two has the clean difference plus noise. Along each eigenvector of D
-    the clean one is expected to have what `shrink` has it, without a sign (Ledoit and Peche 2011).
-    The result is positive definite wherever `expected` is.
+    The difference D of the two is the clean difference plus noise. Along each eigenvector of D the
+    clean difference is expected to be what `shrink_signed` returns (Ledoit and Peche 2011). The
+    result is positive definite wherever `expected` is.
 
     Parameters
     ----------
     noisy, expected : ndarray of shape (p, p)
     noise : float
         Standard deviation of the noise of a diagonal entry; 1 / sqrt(2) of it elsewhere.
-    least_share : float
+    smallest_share : float
         An eigenvalue is raised to this share of what was expected.
     """
     if noise == 0.0:
@@ -96,43 +97,18 @@ def follow(noisy, expected, noise, least_share):
         return np.full(difference.shape, np.nan)
     values, vectors = eigh(difference)
     moved = shrink_signed(values, noise * math.sqrt(values.size / 2.0))
-    found, directions = eigh(expected + (vectors * moved) @ vectors.T)
-    least = least_share * np.einsum("ji,jk,ki->i", directions, expected, directions)
-    return (directions * np.maximum(found, least)) @ directions.T
+    values, directions = eigh(expected + (vectors * moved) @ vectors.T)
+    smallest = smallest_share * np.einsum("ji,jk,ki->i", directions, expected, directions)
+    return (directions * np.maximum(values, smallest)) @ directions.T
 
 
 def inverse_of(curvature):
-    """Return the inverse of a released curvature, or what is no number where there is none."""
+    """Return the inverse of a released curvature, or NaN where there is none."""
     try:
         return np.linalg.inv(curvature)
     except np.linalg.LinAlgError:
         return np.full(curvature.shape, np.nan)
 
-
-# What the weakest direction of the rows is, at least, over the radius of the noise of their moment:
-# below the first there are no intervals, below the second they are wide. And none where it is less
-# than so many standard deviations of one entry.
-_HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 3.5
-# Of the noise of the matrix over a typical entry of its diagonal, and the share of the largest
-# noise of predictions, above which intervals are wide.
-_BLURRED, _SHAKEN = 0.8, 0.15
-# Rows lose so many times as much by clipping as is counted of it.
-_TAIL = 2.0
-# What clipping may take from a coefficient, in standard errors, and of what rows tell of a
-# direction, beyond so many standard deviations of its noise.
-_DRIFT, _THIN, _BEYOND = 0.3, 0.4, 1.3
-# So many deviations of its noise, in rows, can't be seen.
-_FEW = 2.0
-# The largest such deviation with which it is seen, and the most that is ever made up for, but where
-# all that clipping may take is allowed for.
-_SEEN_DRIFT, _SEEN_THIN, _THINNEST = 0.75, 0.3, 0.8
-# Of the longest square that is allowed, beyond two standard deviations of the noise.
-_FULL = 0.9
-# Of the moment of mapped rows, along a direction.
-_LEAST_KNOWN = 0.1
-# What a row may have along a direction, of its squared length; where that is above what typical
-# rows have in all directions by more than so many times the mean square, few rows may be all there.
-_ALONG, _RARE = 0.5, 8.0
 
 HIDDEN = (
     "the noise of the second moment hides a direction of the rows: columns are nearly collinear, "
@@ -190,7 +166,7 @@ class Releases(NamedTuple):
     # of its noise; zeros where no row can be clipped.
     lost: float
     lost_noise: float
-    # Of the slopes.
+    # What a row's slope times its mapped length was clipped to.
     clip: float
     # Mean of the rows' matrices, and the standard deviation of the noise of a diagonal entry.
     matrix: np.ndarray
@@ -234,20 +210,20 @@ def estimate(released, plan, model):
     matrix = r.matrix
     if is_private:
         expected = model.expected(mapped, r.u, r.share, r.clip)
-        matrix = follow(matrix, expected, r.matrix_noise, model.least_share)
+        matrix = follow(matrix, expected, r.matrix_noise, model.rules.smallest_share)
     moment_noise = plan.moment.mechanism.noise_std / n_rows
     hessian, *noise = model.hessian(mapped, matrix, r.white, moment_noise, r.matrix_noise)
     inverse = inverse_of(hessian + mapped.penalty)
     blur = r.matrix_noise * np.trace(mapped.moment) / np.trace(matrix)
-    if blur > _BLURRED:
+    if blur > tuned.LARGEST_MATRIX_NOISE:
         matrix = matrix + r.matrix_noise * mapped.moment
     u = r.mean_u - inverse @ r.mean_gradient
-    of_hessian = _of_hessian(r.mean_u - u, *noise)
+    of_hessian = _covariance_of_hessian(r.mean_u - u, *noise)
     leverages, axes = _leverages(r, mapped, problem)
-    is_thin_hidden = r.lost_noise * leverages.max() > _SEEN_THIN
+    is_thin_hidden = r.lost_noise * leverages.max() > tuned.LARGEST_DEVIATION_OF_CLIPPED_SHARE
     # Clipped rows carry no information on their direction.
     lost = (r.lost + is_thin_hidden * r.lost_noise) * leverages + r.taken.seen
-    left = 1.0 - np.minimum(lost, _THINNEST)
+    left = 1.0 - np.minimum(lost, tuned.LARGEST_SHARE_MADE_UP_FOR)
     to_rows = r.white.A if plan.outside is None else plan.outside(r.white.A).T
     out = to_rows @ (axes / left) @ axes.T @ inverse
     sampling, privacy = (
@@ -255,50 +231,55 @@ def estimate(released, plan, model):
         for variance in (matrix / n_rows, np.square(r.gradient_noise) * np.eye(len(u)) + of_hessian)
     )
     total = np.hypot(sampling, privacy)
-    drift, unseen, most = _drifts(r, out, leverages, axes, problem, model)
+    drift, unseen, largest_factor = _drifts(r, out, leverages, axes, problem, model)
     jitter = r.gradient_noise * np.sqrt(np.trace(inverse @ mapped.moment @ inverse))
+    largest_jitter = model.rules.largest_jitter
     room = problem.row_norm**2 - problem.bias**2
     of_trace = moment_noise * math.sqrt(problem.n_columns) / room
-    is_full = bool(is_private and r.filled - 2.0 * of_trace > _FULL)
+    is_full = bool(is_private and r.filled - 2.0 * of_trace > tuned.FULL_LENGTH)
     # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
     weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
     radius = 2.0 * r.white.noise
-    n_unseen = _FEW * r.lost_noise * n_rows
+    n_unseen = tuned.DEVIATIONS_OF_UNSEEN_ROWS * r.lost_noise * n_rows
+    smallest_direction = max(
+        tuned.SMALLEST_DIRECTION * radius, tuned.SMALLEST_DIRECTION_IN_DEVIATIONS * moment_noise
+    )
     reasons_against = _which(
         {
             BROKEN: not all(np.isfinite(part).all() for part in (inverse, u, sampling, privacy)),
-            HIDDEN if is_private else COLLINEAR: (
-                not weakest >= max(_HIDDEN * radius, _CLEAR * moment_noise)
-            ),
+            HIDDEN if is_private else COLLINEAR: (not weakest >= smallest_direction),
             UNBOUNDED: is_private and not problem.bounded_targets,
-            SHAKEN: not jitter <= model.most_jitter,
+            SHAKEN: not jitter <= largest_jitter,
         }
     )
     is_weighted = is_private and plan.ball is not None
     share_shortened = r.share_shortened if is_weighted else None
     if reasons_against:
         # Where the curvature isn't known, nothing is taken to the end by it.
-        nothing = np.full(len(u), np.nan)
+        unknown = np.full(len(u), np.nan)
         return Errors(
             u=r.u,
-            sampling=nothing,
-            privacy=nothing,
-            bias=nothing,
+            sampling=unknown,
+            privacy=unknown,
+            bias=unknown,
             quality="no",
             reasons=reasons_against,
             is_full=is_full,
             n_unseen=n_unseen,
             share_shortened=share_shortened,
         )
+    seen_drift = drift - tuned.DEVIATIONS_OF_CLIPPING * unseen
+    seen_lost = r.lost - tuned.DEVIATIONS_OF_CLIPPING * r.lost_noise
+    are_rare = _are_rare(tuned.SHARE_OF_RARE_DIRECTION * leverages, r)
     reasons = _which(
         {
-            DRIFT: (drift - _BEYOND * unseen > _DRIFT * total).any(),
-            THIN: (r.lost - _BEYOND * r.lost_noise) * leverages.max() > _THIN,
-            UNSURE: weakest < _UNSURE * radius,
-            BLURRED: blur > _BLURRED,
-            RARE: r.lost_noise > 0.0 and _are_rare(_ALONG * leverages, r).any(),
-            UNSEEN: is_thin_hidden or (unseen > _SEEN_DRIFT * total).any(),
-            SHAKEN: jitter > _SHAKEN * model.most_jitter,
+            DRIFT: (seen_drift > tuned.LARGEST_DRIFT * total).any(),
+            THIN: seen_lost * leverages.max() > tuned.LARGEST_CLIPPED_SHARE,
+            UNSURE: weakest < tuned.SURE_DIRECTION * radius,
+            BLURRED: blur > tuned.LARGEST_MATRIX_NOISE,
+            RARE: r.lost_noise > 0.0 and are_rare.any(),
+            UNSEEN: is_thin_hidden or (unseen > tuned.LARGEST_DEVIATION_OF_DRIFT * total).any(),
+            SHAKEN: jitter > tuned.SHARE_OF_LARGEST_JITTER * largest_jitter,
         }
     )
     bias = np.zeros(len(u))
@@ -306,14 +287,14 @@ def estimate(released, plan, model):
         sampling, bias = _bounds_of_clipping(r, to_rows @ inverse, plan, model)
     else:
         # A bias that was measured, and what is hidden of it where that isn't little.
-        hidden = np.square(most) - (UNSEEN not in reasons)
-        privacy = np.sqrt(privacy**2 + np.square(most * drift) + hidden * unseen**2)
+        hidden = np.square(largest_factor) - (UNSEEN not in reasons)
+        privacy = np.sqrt(privacy**2 + np.square(largest_factor * drift) + hidden * unseen**2)
     if problem.bias and is_private:
-        way = r.mean_u - u
-        bend = model.bend * (r.spread + way @ mapped.moment @ way) / problem.bias
+        last_step = r.mean_u - u
+        bend = model.bend * (r.spread + last_step @ mapped.moment @ last_step) / problem.bias
         privacy[-1] = math.hypot(privacy[-1], bend)
     # The mean of the inverse square of what is known with a relative error: 1 + 3 its variance.
-    relative = math.hypot(moment_noise / weakest, jitter / model.most_jitter)
+    relative = math.hypot(moment_noise / weakest, jitter / largest_jitter)
     excess = math.sqrt(1.0 + 3.0 * relative**2)
     sampling, privacy, bias = (excess * part for part in (sampling, privacy, bias))
     quality = "wide" if reasons else "yes"
@@ -333,9 +314,10 @@ def estimate(released, plan, model):
 
 
 def _leverages(r, mapped, problem):
-    """Return the largest share that a row may have of what is known of a direction, times n.
+    """Return the leverage and the axis of each eigenvector of the map; axes are in columns.
 
-    By eigenvector of the map; these are returned, too, in columns.
+    The leverage is n times the largest share that a row may have of the mean square of all rows
+    along the axis.
     """
     stretch, axes = np.linalg.eigh(r.white.A)
     known = np.einsum("ji,jk,ki->i", axes, mapped.moment, axes)
@@ -343,34 +325,34 @@ def _leverages(r, mapped, problem):
     rest = math.sqrt(problem.row_norm**2 - problem.bias**2)
     ones = np.abs(axes[-1]) if problem.bias else np.zeros(len(stretch))
     reach = stretch * (rest * np.sqrt(np.maximum(1.0 - ones**2, 0.0)) + problem.bias * ones)
-    known = np.maximum(known - r.taken.seen - r.taken.hidden, _LEAST_KNOWN)
+    known = np.maximum(known - r.taken.seen - r.taken.hidden, tuned.SMALLEST_MEAN_SQUARE)
     return np.square(np.minimum(reach, r.longest)) / known, axes
 
 
 def _drifts(r, out, leverages, axes, problem, model):
-    """Return what clipping takes from coefficients if it all points one way.
+    """Return what clipping takes from coefficients, its noise, and by how much it can be larger.
 
-    What is lost of a row points along the row, so that a direction has its share of the length.
-
-    Returns that, the standard deviation of its noise, and how many times as much it can be: of the
-    intercept, and along directions of few rows, whatever the errors are. `out` maps gradients to
-    coefficients; for leverages and axes see `_leverages`.
+    The first is for a loss that points one way. What is lost of a row points along the row, so that
+    a direction has its share of the length. The second is the standard deviation of the first. The
+    third is a factor: the intercept, and directions of few rows, can lose more if errors are large
+    there. `out` maps gradients to coefficients; for leverages and axes see `_leverages`.
     """
-    most = np.ones(len(out))
+    largest_factor = np.ones(len(out))
     if r.lost_noise == 0.0:
-        return np.zeros(len(out)), np.zeros(len(out)), most
-    length, counted = math.sqrt(r.columns), _TAIL * LOST * r.clip
-    # Rows that are the longest along a direction, and as long as others across it.
-    along = np.maximum(1.0, _ALONG * leverages)
+        return np.zeros(len(out)), np.zeros(len(out)), largest_factor
+    length, counted = math.sqrt(r.columns), tuned.LOSS_OVER_COUNTED_LOSS * LOST * r.clip
+    # These rows are the longest along a direction, and as long as others across it.
+    along = np.maximum(1.0, tuned.SHARE_OF_RARE_DIRECTION * leverages)
     lengths = np.sqrt(along + max(r.columns - 1.0, 0.0))
     parts = (out @ axes) * (np.sqrt(along) / lengths)
     each = counted * np.linalg.norm(parts, axis=1)
     worst = np.maximum(1.0, (model.steepest * lengths - r.clip) / counted)
     of_few = parts * np.where(_are_rare(along, r), worst, 1.0)
-    most = counted * np.linalg.norm(of_few, axis=1) / each
+    largest_factor = counted * np.linalg.norm(of_few, axis=1) / each
     if problem.bias:
-        most[-1] = max(most[-1], (model.steepest * length - r.clip) / counted)
-    return r.lost * each, r.lost_noise * each, most
+        of_intercept = (model.steepest * length - r.clip) / counted
+        largest_factor[-1] = max(largest_factor[-1], of_intercept)
+    return r.lost * each, r.lost_noise * each, largest_factor
 
 
 def _bounds_of_clipping(r, out, plan, model):
@@ -379,11 +361,11 @@ def _bounds_of_clipping(r, out, plan, model):
     `out` maps gradients of mapped rows to coefficients. doc/theory/inference.rst has the proof.
     """
     problem = plan.problem
-    out = out / (1.0 - min(r.taken.seen + r.taken.hidden, _THINNEST))
+    out = out / (1.0 - min(r.taken.seen + r.taken.hidden, tuned.LARGEST_SHARE_MADE_UP_FOR))
     moment = map_moment(r.white, problem, with_hidden=True).moment
     spread = np.sqrt(np.einsum("ij,jk,ik->i", out, moment, out))
     length = np.linalg.norm(out, axis=1)
-    lost = min(r.lost + _FEW * r.lost_noise, 1.0)
+    lost = min(r.lost + tuned.DEVIATIONS_OF_UNSEEN_ROWS * r.lost_noise, 1.0)
     # Rows that lose more than is counted of one are at most as many as are counted.
     bias = lost * LOST * r.clip * length + model.steepest * math.sqrt(lost) * spread
     longest = max(LOST * r.clip, model.steepest * r.longest - r.clip)
@@ -392,17 +374,18 @@ def _bounds_of_clipping(r, out, plan, model):
 
 
 def _are_rare(along, r):
-    return along > r.columns + _RARE
+    return along > r.columns + tuned.RARE_DIRECTION
 
 
-def _of_hessian(way, noise, to):
-    """Return the covariance of noise of a symmetric matrix, times the way that it acted on.
+def _covariance_of_hessian(step, noise, to_mapped):
+    """Return the covariance of a noisy Hessian's error times a step, in mapped coordinates.
 
-    In mapped coordinates. `noise` is the deviation of a diagonal entry, and the noise is mapped
-    from both sides by the symmetric `to`.
+    `noise` is the standard deviation of a diagonal entry, and the symmetric `to_mapped` maps the
+    noise from both sides.
     """
-    way = to @ way
-    return 0.5 * np.square(noise) * (to @ (way @ way * np.eye(len(way)) + np.outer(way, way)) @ to)
+    step = to_mapped @ step
+    of_step = step @ step * np.eye(len(step)) + np.outer(step, step)
+    return 0.5 * np.square(noise) * (to_mapped @ of_step @ to_mapped)
 
 
 def _which(conditions):

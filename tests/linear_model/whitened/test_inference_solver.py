@@ -22,7 +22,7 @@ from skdp.linear_model.whitened._standard_errors import (
     UNSEEN,
     Releases,
     Taken,
-    _of_hessian,
+    _covariance_of_hessian,
     estimate,
     follow,
     map_moment,
@@ -149,7 +149,7 @@ def test_the_covariance_of_a_noisy_matrix_times_a_vector(rng):
             unit[i, j] = unit[j, i] = 0.7 if i == j else 0.7 / math.sqrt(2.0)
             moved = to @ unit @ to @ way
             exact += np.outer(moved, moved)
-    np.testing.assert_allclose(_of_hessian(way, 0.7, to), exact, rtol=1e-12)
+    np.testing.assert_allclose(_covariance_of_hessian(way, 0.7, to), exact, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)

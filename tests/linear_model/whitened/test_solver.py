@@ -11,14 +11,13 @@ from skdp._release.random import make_stream
 from skdp._rows.bounds import clip_rows, null_records
 from skdp._rows.row_sums import RowSums
 from skdp.linear_model.whitened._solver import (
-    RULES,
-    RULES_IN_BALL,
     Whitening,
     _noise_power,
     choose_steps,
     solve_whitened,
     whiten,
 )
+from skdp.linear_model.whitened._tuned import RULES, RULES_IN_BALL
 from tests._loops import for_each
 from tests.linear_model.whitened.test_plan import BIAS, plan
 from tests.linear_model.whitened.test_whitening import plain_shrink

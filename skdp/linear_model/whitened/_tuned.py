@@ -1,0 +1,218 @@
+"""Numbers of private whitening that were chosen, each with its reason.
+
+doc/theory/whitening.rst derives the forms that they are in, and doc/theory/inference.rst those of
+standard errors; sections are named here. The numbers were chosen on public tables, mostly of some
+thousand to some ten thousand rows, by log loss and R2 on test rows at epsilon from 0.1 to 2
+("How the constants were chosen"), and those of standard errors on simulated populations, by
+benchmarks/inference.py ("What can be trusted"). Whatever they are, the guarantee holds. Shares are
+of mu squared.
+"""
+
+import math
+from typing import NamedTuple
+
+# The map of rows. No trace of a moment is believed below this share of the largest possible one:
+# rows that short would be all noise.
+SMALLEST_TRACE = 0.01
+# Mapped rows are taken to fill at least so many columns, so that a clip isn't 0.
+SMALLEST_EFFECTIVE_COLUMNS = 0.01
+
+
+class Schedule(NamedTuple):
+    """A way to take the steps, if it is predicted to give a prediction less than this variance."""
+
+    n_steps: int
+    momentum: float
+    # The share of the iterates before those that are averaged.
+    burn_in: float
+    noise: float
+
+
+class Rules(NamedTuple):
+    """What is automatic for a loss ("The automatic settings")."""
+
+    # The clip over the root of the number of columns that rows fill. A slope may be about as long.
+    clip: float
+    # The typical slope of the loss's derivative over its bound, by which noise is predicted.
+    curvature: float
+    # The first schedule that is quiet enough is taken.
+    schedules: tuple
+    # What is tried before, with half the largest clip, where the rows fill few of many columns. The
+    # noise of a prediction is then counted by the share that is filled.
+    few: Schedule | None = None
+    # The largest clip is the one whose noise is this many times what rows at it add to a mean.
+    clip_noise: float = 0.08
+
+
+# A logistic slope is at most 1, so that only rows of high leverage are clipped at 1.2.
+# Probabilities of about 0.1 or 0.9 have the curvature 0.4 / 4. Momentum reaches weak directions
+# sooner, but more of it moves the intercept of a rare class beyond its place.
+_LOG_LOSS = Rules(
+    clip=1.2,
+    curvature=0.4,
+    schedules=(
+        Schedule(40, 0.65, 0.5, 0.01),
+        Schedule(40, 0.5, 0.3, 0.06),
+        Schedule(40, 0.0, 0.3, 0.3),
+        Schedule(20, 0.0, 0.3, 0.3),
+        Schedule(10, 0.0, 0.3, math.inf),
+    ),
+    few=Schedule(40, 0.7, 0.5, 0.05),
+)
+# The curvature is that of two classes, 0.1, over its bound of 1/2.
+_MULTINOMIAL = Rules(
+    clip=1.2,
+    curvature=0.2,
+    schedules=(
+        Schedule(40, 0.7, 0.5, 0.01),
+        Schedule(40, 0.6, 0.4, 0.3),
+        Schedule(40, 0.5, 0.3, 3.0),
+        Schedule(20, 0.0, 0.3, math.inf),
+    ),
+)
+# Squares need few steps, as their curvature is the moment. Ten suffice where there is little noise,
+# and are early stopping where there is much.
+_SQUARED_ERROR = Rules(
+    clip=1.6,
+    curvature=0.8,
+    schedules=(
+        Schedule(10, 0.0, 0.3, 3e-5),
+        Schedule(20, 0.0, 0.3, 7e-4),
+        Schedule(10, 0.0, 0.3, math.inf),
+    ),
+)
+RULES = {
+    "log_loss": _LOG_LOSS,
+    "multinomial": _MULTINOMIAL,
+    "squared_error": _SQUARED_ERROR,
+    # Linear predictors of counts are as far from 0 as those of two classes.
+    "tweedie": _LOG_LOSS._replace(few=None),
+    # Targets are in units of their spread, so that slopes are about as long as those of labels.
+    "huber": _LOG_LOSS._replace(curvature=0.6, few=None),
+    "pinball": _LOG_LOSS._replace(curvature=0.3, few=None),
+}
+# In a learnt ball columns are centred and of one size, and few slopes are far longer than others.
+# Smaller clips and more steps lose less there.
+RULES_IN_BALL = {
+    **RULES,
+    "log_loss": _LOG_LOSS._replace(
+        clip_noise=0.07,
+        schedules=(
+            Schedule(40, 0.65, 0.5, 0.01),
+            Schedule(40, 0.5, 0.3, 0.06),
+            Schedule(40, 0.3, 0.3, 0.1),
+            Schedule(40, 0.0, 0.3, 1.2),
+            Schedule(10, 0.0, 0.3, math.inf),
+        ),
+    ),
+    "tweedie": RULES["tweedie"]._replace(clip_noise=0.1),
+    "huber": RULES["huber"]._replace(clip_noise=0.1),
+    "pinball": RULES["pinball"]._replace(clip_noise=0.07),
+    "squared_error": _SQUARED_ERROR._replace(
+        clip_noise=0.035,
+        schedules=(
+            Schedule(10, 0.0, 0.3, 3e-5),
+            Schedule(20, 0.0, 0.3, 7e-4),
+            Schedule(40, 0.0, 0.3, math.inf),
+        ),
+    ),
+}
+# Without a moment, more steps with much momentum replace the whitening ("Constants").
+SCHEDULES_WITHOUT_MOMENT = (Schedule(100, 0.9, 0.3, math.inf),)
+# Rows fill few of many columns from so many columns on, below this share ("Few of many columns").
+FEWEST_OF_MANY_COLUMNS, SHARE_OF_MANY_COLUMNS = 4.0, 0.1
+# Without noise the momentum leaves this of an error after all steps.
+ERROR_LEFT_WITHOUT_NOISE = 1e-9
+# For each unit of a prediction's predicted noise, so much of the balance of the intercept is left
+# out: where noise is loud, steps stop before they arrive ("The bias of clipping").
+BALANCE_LEFT_OUT_PER_NOISE = 2.0
+
+# Models of counts and amounts. Linear predictors are within this of the mean's: a factor of 1,100,
+# so that no exponential overflows ("Losses without a smooth slope").
+LARGEST_LINEAR_PREDICTOR = 7.0
+
+
+class InferenceRules(NamedTuple):
+    """What is chosen for a loss where standard errors are inferred."""
+
+    # The clip of the steps that settle, over the root of the number of columns that rows fill.
+    settling_clip: float
+    # No step moves predictions by more, as a root mean square.
+    largest_move: float
+    # The variance of predictions that noise may cause from step to step.
+    calm: float
+    # The largest noise of predictions, as a root mean square, with which the curvature is known.
+    largest_jitter: float
+    # The matrix is raised to this share of what was expected of it.
+    smallest_share: float
+
+
+INFERENCE_RULES = {
+    # The curvature is the same everywhere, so that neither moves nor noise have a limit. Rows that
+    # were clipped make the matrix of their errors small ("The matrix of weights").
+    "squared_error": InferenceRules(
+        settling_clip=1.6,
+        largest_move=math.inf,
+        calm=math.inf,
+        largest_jitter=math.inf,
+        smallest_share=1.0,
+    ),
+    # The curvature bends with predictions, in logits. To raise the matrix, which is the curvature,
+    # would make errors small ("The steps", "The matrix of weights").
+    "log_loss": InferenceRules(
+        settling_clip=2.0,
+        largest_move=2.0,
+        calm=0.01,
+        largest_jitter=1.0,
+        smallest_share=0.25,
+    ),
+}
+
+# The clip of squares ("The clip"). It is so many root mean squares of what is clipped, at most and
+# at least; in between, it is so many that noise is 1.5 times the sampling error. A clip that adds
+# less than this share to the variance of the result may be larger.
+LARGEST_CLIP_IN_RESIDUALS, SMALLEST_CLIP_IN_RESIDUALS = 5.25, 3.75
+NOISE_OVER_SAMPLING_ERROR = 1.5
+LARGEST_ADDED_VARIANCE = 0.03
+# At least this share of the mean square of what is clipped isn't taken to be noise of the weights.
+SMALLEST_SHARE_WITHOUT_JITTER = 0.25
+# A row's part of the matrix is clipped to this many times the mean ("Sensitivity").
+MATRIX_CLIP = 16.0
+# The curvature of normal scores may be off by this factor, and no smaller mean is believed.
+LARGEST_CORRECTION, SMALLEST_MEAN_CURVATURE = 2.0, 1e-3
+# The gain of kept steps is at most this once there are some: curvature that noise doesn't bend can
+# be followed that fast ("The steps").
+LARGEST_GAIN = 0.5
+# Shortening rows may take this share of a direction ("Rows that are shortened").
+LARGEST_SHARE_TAKEN = 0.3
+
+# When intervals can be trusted ("What can be trusted"). The weakest direction of the rows is
+# compared with the radius of the noise of their moment: below the first there are no intervals, and
+# none below so many standard deviations of one entry; below the second they are wide.
+SMALLEST_DIRECTION, SMALLEST_DIRECTION_IN_DEVIATIONS = 0.2, 3.5
+SURE_DIRECTION = 1.0
+# Above this noise of the matrix over a typical entry of its diagonal, intervals are wide.
+LARGEST_MATRIX_NOISE = 0.8
+# Above this share of the largest jitter, intervals are wide.
+SHARE_OF_LARGEST_JITTER = 0.15
+# Rows are taken to lose so many times as much by clipping as is counted of it.
+LOSS_OVER_COUNTED_LOSS = 2.0
+# Intervals are wide where clipping may take more than this from a coefficient, in standard errors,
+# or more than this share of what rows tell of a direction, beyond so many deviations of its noise.
+LARGEST_DRIFT = 0.3
+LARGEST_CLIPPED_SHARE = 0.4
+DEVIATIONS_OF_CLIPPING = 1.3
+# They are wide, too, where the deviations of these two are larger than this: then neither is seen.
+LARGEST_DEVIATION_OF_DRIFT = 0.75
+LARGEST_DEVIATION_OF_CLIPPED_SHARE = 0.3
+# No larger clipped share is made up for, but where all that clipping may take is allowed for.
+LARGEST_SHARE_MADE_UP_FOR = 0.8
+# Rows fewer than so many deviations of the noise of their count can't be seen.
+DEVIATIONS_OF_UNSEEN_ROWS = 2.0
+# Many rows may have been cut where their mean square length is above this share of the largest.
+FULL_LENGTH = 0.9
+# A direction has at least this mean square of mapped rows: less would give leverages of noise.
+SMALLEST_MEAN_SQUARE = 0.1
+# Rows of a rare category fill this share of their squared length by it. Few rows may be all that
+# there is of a direction where that is above what typical rows have in all directions by this.
+SHARE_OF_RARE_DIRECTION, RARE_DIRECTION = 0.5, 8.0
