@@ -103,8 +103,10 @@ def make_model(name, way, epsilon, seed):
         )
     if way.startswith("DP-EBM"):
         # It isn't part of the extra: it comes with large dependencies.
-        from interpret.privacy import DPExplainableBoostingClassifier as EBMClassifier
-        from interpret.privacy import DPExplainableBoostingRegressor as EBMRegressor
+        from interpret.privacy import (
+            DPExplainableBoostingClassifier as EBMClassifier,
+            DPExplainableBoostingRegressor as EBMRegressor,
+        )
 
         kinds = ["continuous" if column in numbers else "nominal" for column in X]
         shared = {"epsilon": epsilon, "delta": DELTA, "random_state": seed}

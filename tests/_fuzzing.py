@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from skdp._release.mechanisms import RandomizedResponse
-from skdp._release.plan import resolve_delta
 from tests._strategies import MARK
+from tests.door import RandomizedResponse, resolve_delta
 from tests.privacy._replay import whole_releases
 from tests.privacy._spending import exact_reach
 from tests.statistical._transcripts import recorded_releases

@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from skdp._release import random as _random
+from tests.door import random_module as _random
 
 # scikit-learn reads a class's signature whenever parameters are asked for: a fifth of a small fit.
 # No test changes the signature of a class that has been read.

@@ -1,6 +1,331 @@
-"""What tests use of the package's private modules."""
+"""What tests use of the package's private modules, by room; no other file of tests imports them.
 
-from skdp._rows import fused
-from skdp._rows.bounds import null_records
+A private function that moves is imported from elsewhere here, and in no test. A name that ends in
+`_module` is a module, in which a test replaces what the module's own functions look up. What needs
+the extra `dask` is in `door_dask.py`.
+"""
 
-__all__ = ["fused", "null_records"]
+from skdp._checks import check_bounds, check_feature_bounds, check_positive
+from skdp._estimator import require_groups
+from skdp._families.losses import (
+    LOSSES,
+    DualLoss,
+    Huber,
+    LogLoss,
+    Loss,
+    Multinomial,
+    SmoothLoss,
+    SmoothPinball,
+    Tweedie,
+)
+from skdp._families.penalties import Penalty, make_penalty
+from skdp._families.targets import as_targets, clip_targets, encode_labels
+from skdp._families.weights import EVEN, WeightScale, class_scale, weigh
+from skdp._release import (
+    mechanisms as mechanisms_module,
+    plan as plan_module,
+    random as random_module,
+)
+from skdp._release.mechanisms import (
+    DiscreteLaplaceMechanism,
+    ExponentialChoice,
+    GaussianMechanism,
+    LaplaceMechanism,
+    NoisyMaximum,
+    RandomizedResponse,
+    _OnGrid,
+    as_symmetric,
+    as_vector,
+)
+from skdp._release.plan import (
+    CLASSES_READ,
+    NORM_KEY,
+    QUANTILE_KEY,
+    SPLIT_SLACK,
+    Budget,
+    Plan,
+    resolve_delta,
+)
+from skdp._release.random import SecureStream, SeededStream, make_stream
+from skdp._release.release import Release
+from skdp._release.sampling import (
+    CoordinateSampler,
+    PartitionSampler,
+    PoissonSampler,
+    SingleCoordinateSampler,
+    SortedPartitionSampler,
+)
+from skdp._rows import (
+    ball_sums as ball_sums_module,
+    batches as batches_module,
+    bounds as bounds_module,
+    containers as containers_module,
+    fused as fused_module,
+    group_sums as group_sums_module,
+    row_sums as row_sums_module,
+    threads as threads_module,
+)
+from skdp._rows.ball_sums import BallSums, RowsInUnits, in_units, places, rows_in_ball
+from skdp._rows.batches import CoordinateMean, GatheredRows, squeezed
+from skdp._rows.bounds import (
+    BoundedColumns,
+    BoundedRows,
+    augmented_norm,
+    bound_columns,
+    clip_columns,
+    clip_rows,
+    counted_rows,
+    divide_columns,
+    norm_in_units,
+    null_records,
+    row_norms,
+    summation_slack,
+    uncentred,
+)
+from skdp._rows.categories import InfiniteEntryError, as_category
+from skdp._rows.clipping import clip_contributions
+from skdp._rows.columns import find_gaps
+from skdp._rows.entries import (
+    CLASSES,
+    CODE,
+    DATE,
+    GAP,
+    GAP_MARKS,
+    NUMBER,
+    TEXT,
+    UnreadableEntryError,
+    as_day,
+    as_number,
+    as_word,
+    class_of,
+    is_gap_entry,
+    moment_of,
+)
+from skdp._rows.frames import Frame, Untyped, Words, count_bins, dense, read_frame
+from skdp._rows.group_sums import GroupSums, group_rounding_slack, map_by
+from skdp._rows.groups import encode_groups
+from skdp._rows.handed import as_floats
+from skdp._rows.kinds import (
+    BOOLEAN,
+    DATE as DATE_KIND,
+    NUMERIC,
+    UNTYPED,
+    WORD,
+    WORD_OF_NUMBERS,
+    declared_word,
+    holds_numbers,
+    reader_of,
+)
+from skdp._rows.labels import label_beside, texts_apart
+from skdp._rows.row_sums import BlockSums, InferenceSums, RowSums, block_rows, rounding_slack
+from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries, days_of_dates
+from skdp._rows.threads import map_in_order, single_threaded_blas
+from skdp._sklearn import StrOptions, in_order_of_rows, read_list
+from skdp.accountant import (
+    _calibration as calibration_module,
+    _filter as accountant_filter_module,
+    _loss_distribution as loss_distribution_module,
+)
+from skdp.accountant._calibration import gaussian_mu, largest_within, resolve_accountant
+from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta, subsampled_delta
+from skdp.accountant._events import EVENTS
+from skdp.accountant._filter import (
+    FIT_SHARE,
+    GaussianCost,
+    cost_of_report,
+    dominating_mu,
+    gaussian_budget,
+    gaussian_cost,
+)
+from skdp.accountant._loss_distribution import PLDProfile, smallest_pld_delta
+from skdp.accountant._profile import (
+    GaussianProfile,
+    _build_profile,
+    build_profile,
+    epsilon_of,
+    full_batch_mu,
+)
+from skdp.accountant._renyi import _INTEGER_ORDERS, RDPProfile
+from skdp.accountant._report_card import CARD_KEYS
+from skdp.accountant._report_formats import UNRECORDED
+from skdp.accountant._selection_event import any_of, any_of_inverse
+from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
+from skdp.additive._plan import plan_additive
+from skdp.additive._shapes import Shape, monotone
+from skdp.audit._audit import Fitter, _one_run
+from skdp.audit._canaries import World, default_canaries, given_canaries
+from skdp.audit._result import (
+    chance_of_guesses,
+    clopper_pearson,
+    epsilon_from_guesses,
+    epsilon_from_rates,
+)
+from skdp.calibration._calibrated import fit_sigmoid
+from skdp.calibration._plan import CalibrationPlan
+from skdp.inspection import _duality as duality_module
+from skdp.ledger import (
+    _account as account_module,
+    _filter as ledger_filter_module,
+    _records as records_module,
+    _schedule as schedule_module,
+    _store as store_module,
+)
+from skdp.ledger.__main__ import main
+from skdp.ledger._account import ALREADY_CHARGED, LEDGER_CONSTRAINT, Account, resolve_account
+from skdp.linear_model import _base as linear_model_base_module
+from skdp.linear_model._plan import Problem, beside
+from skdp.linear_model.ball import (
+    _mixin as ball_mixin_module,
+    _plan as ball_plan_module,
+    _solver as ball_solver_module,
+)
+from skdp.linear_model.ball._mixin import FEW_FOR_TARGETS, shares_of
+from skdp.linear_model.ball._plan import (
+    COARSE_BINS,
+    ERROR_EDGES,
+    TARGET_EDGES,
+    UNIT_BINS,
+    bins_about,
+    bins_below,
+    fine_bins_below,
+    plan_ball,
+    plan_targets,
+)
+from skdp.linear_model.ball._solver import (
+    Ball,
+    inside,
+    learn_ball,
+    learn_quantiles,
+    learn_sizes,
+    learn_targets,
+    outside,
+    quantile,
+)
+from skdp.linear_model.dpcd import _base as dpcd_base_module, _solver as dpcd_solver_module
+from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
+from skdp.linear_model.dpcd._solver import SUM_BLOCK, _Descent, feature_moments, solve_dpcd
+from skdp.linear_model.dpcd.greedy._plan import auto_steps
+from skdp.linear_model.dpscd import (
+    _estimators as dpscd_estimators_module,
+    _plan as dpscd_plan_module,
+    _solver as dpscd_solver_module,
+)
+from skdp.linear_model.dpscd._plan import (
+    DPSCDProblem,
+    dual_share,
+    intercept_share,
+    plan_dpscd,
+    plan_dpscd_primal,
+    plan_dpscd_sequential,
+    proximal_batch_size,
+    proximal_strength,
+)
+from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
+from skdp.linear_model.dpsgd import _base as dpsgd_base_module, _solver as dpsgd_solver_module
+from skdp.linear_model.dpsgd._plan import (
+    DPSGDPlan,
+    DPSGDProblem,
+    StepSizes,
+    auto_disjoint_size,
+    full_step_noise,
+    mean_noise,
+    plan_dpsgd,
+    plan_dpsgd_laplace,
+    plan_dpsgd_stream,
+    sort_by_budget,
+)
+from skdp.linear_model.dpsgd._solver import solve_dpsgd
+from skdp.linear_model.walr import _release as walr_release_module
+from skdp.linear_model.walr._release import prepared_rows
+from skdp.linear_model.walr._solver import BLOCK, consistent_means
+from skdp.linear_model.whitened import (
+    _estimators as whitened_estimators_module,
+    _solver as whitened_solver_module,
+)
+from skdp.linear_model.whitened._estimators import BaseWhitened
+from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
+from skdp.linear_model.whitened._moment import as_training_has_it, as_users_have_it, check_moment
+from skdp.linear_model.whitened._plan import WhitenedProblem, plan_inference, plan_whitened
+from skdp.linear_model.whitened._solver import (
+    Whitening,
+    _noise_power,
+    balance,
+    choose_steps,
+    shrink,
+    solve_whitened,
+    whiten,
+)
+from skdp.linear_model.whitened._standard_errors import (
+    BROKEN,
+    DRIFT,
+    HIDDEN,
+    RARE,
+    THIN,
+    UNBOUNDED,
+    UNSEEN,
+    Releases,
+    Taken,
+    _covariance_of_hessian,
+    estimate,
+    follow,
+    map_moment,
+    normal_curvature,
+)
+from skdp.linear_model.whitened._summary import _ends
+from skdp.linear_model.whitened._tuned import RULES, RULES_IN_BALL
+from skdp.metrics import _release as metrics_release_module, _statistics as statistics_module
+from skdp.metrics._plan import (
+    HistogramPlan,
+    ScoreBudget,
+    count_noise,
+    plan_histogram,
+    resolve_rows_counted,
+)
+from skdp.metrics._scorings import SCORES, row_scores
+from skdp.metrics._solver import Axis, release_histogram
+from skdp.metrics._statistics import Shares
+from skdp.model_selection import (
+    _search as model_selection_search_module,
+    _trials as model_selection_trials_module,
+)
+from skdp.model_selection._plan import SCORE_PARTS, SearchBudget, _excess_of_largest, plan_selection
+from skdp.model_selection._trials import Records, run_repeated
+from skdp.pipeline._chain import BoundsPassingPipeline, PassedBounds
+from skdp.pipeline._plan import _FIT_ERASURE
+from skdp.preprocessing import _solver as preprocessing_solver_module
+from skdp.preprocessing._imputer import default_fills
+from skdp.preprocessing._plan import (
+    N_THRESHOLDS,
+    geometric_edges,
+    hiding_threshold,
+    linear_edges,
+    logarithmic_edges,
+    plan_counts,
+    plan_encoder,
+    plan_quantiles,
+    plan_scaler,
+    root_weights,
+)
+from skdp.preprocessing._solver import ColumnSums, find_quantiles, release_counts, scale_columns
+from skdp.preprocessing.table._bins import (
+    coarse_ends,
+    find_narrow,
+    heavy_ends,
+    middles,
+    narrow_ends,
+    numbers_at,
+    numbers_in,
+    public_ends,
+    replace_bins,
+    show_counts,
+    split_bins,
+)
+from skdp.preprocessing.table._given import nothing_given, read_given
+from skdp.preprocessing.table._kinds import Tally
+from skdp.preprocessing.table._lost import is_unread
+from skdp.preprocessing.table._plan import plan_vectorizer
+from skdp.preprocessing.table._solver import Histogram
+from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm, WordsTerm
+from skdp.statistics import _describe as describe_module
+from skdp.statistics._columns import NumberColumn
+from skdp.statistics._plan import plan_description

@@ -28,7 +28,6 @@ import inspect
 import itertools
 import math
 import threading
-from importlib import import_module
 
 import joblib
 import numpy as np
@@ -39,19 +38,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.linear_model import Ridge
 
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._release.random import make_stream
-from skdp._release.sampling import PoissonSampler
-from skdp._rows.bounds import null_records
 from skdp.audit import AuditResult, audit
-from skdp.audit._audit import Fitter, _one_run
-from skdp.audit._canaries import World, default_canaries, given_canaries
-from skdp.audit._result import (
-    chance_of_guesses,
-    clopper_pearson,
-    epsilon_from_guesses,
-    epsilon_from_rates,
-)
 from skdp.linear_model import (
     DPCDLasso,
     DPHuberRegressor,
@@ -66,6 +53,24 @@ from skdp.linear_model import (
 from skdp.utils.estimator_checks import check_private_estimator
 from tests import test_sampling
 from tests._listed import OF_ANY_SIGN
+from tests.door import (
+    Fitter,
+    GaussianMechanism,
+    PoissonSampler,
+    World,
+    _one_run,
+    chance_of_guesses,
+    clopper_pearson,
+    default_canaries,
+    dpcd_solver_module,
+    dpscd_solver_module,
+    dpsgd_solver_module,
+    epsilon_from_guesses,
+    epsilon_from_rates,
+    given_canaries,
+    make_stream,
+    null_records,
+)
 from tests.statistical._transcripts import noise_times
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
@@ -246,26 +251,26 @@ def test_the_bound_comes_near_the_claim(estimator, adjacency):
 
 
 SOLVERS = {
-    "skdp.linear_model.dpscd._solver.clip_contributions": DPSCDRegressor,
-    "skdp.linear_model.dpsgd._solver.clip_contributions": DPSGDRegressor,
-    "skdp.linear_model.dpcd._solver.clip_contributions": DPCDLasso,
+    "dual": (dpscd_solver_module, DPSCDRegressor),
+    "gradient": (dpsgd_solver_module, DPSGDRegressor),
+    "coordinate": (dpcd_solver_module, DPCDLasso),
 }
 
 
-@pytest.mark.parametrize("clip", SOLVERS)
-def test_a_contribution_that_is_not_clipped_is_convicted(clip, monkeypatch):
+@pytest.mark.parametrize("method", SOLVERS)
+def test_a_contribution_that_is_not_clipped_is_convicted(method, monkeypatch):
     """A canary with a target far out; honest code takes as much of it as of any."""
-    model = quick(SOLVERS[clip])
+    solver, estimator = SOLVERS[method]
+    model = quick(estimator)
     options = {"canary": (np.ones(2), 1e3), "n_fits": 180, "confidence": SURE, "random_state": 0}
     assert audit(model, *ZEROS, **options).passed
-    module, name = clip.rsplit(".", 1)
-    honest = getattr(import_module(module), name)
+    honest = solver.clip_contributions
     place = list(inspect.signature(honest).parameters).index("bound") - 1
 
     def unclipped(values, *others):
         return honest(values, *others[:place], math.inf, *others[place + 1 :])
 
-    monkeypatch.setattr(clip, unclipped)
+    monkeypatch.setattr(solver, "clip_contributions", unclipped)
     assert not audit(model, *ZEROS, **options).passed
 
 

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skdp._checks import check_bounds, check_feature_bounds, check_positive
-from skdp._families.targets import clip_targets
-from skdp._rows.bounds import (
+from tests.door import (
     augmented_norm,
+    check_bounds,
+    check_feature_bounds,
+    check_positive,
     clip_columns,
+    clip_contributions,
     clip_rows,
+    clip_targets,
     divide_columns,
     norm_in_units,
     null_records,
@@ -17,7 +20,6 @@ from skdp._rows.bounds import (
     summation_slack,
     uncentred,
 )
-from skdp._rows.clipping import clip_contributions
 
 EXTREME_ROWS = np.array(
     [

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._release.mechanisms import DiscreteLaplaceMechanism
-from skdp._release.random import make_stream
+from tests.door import DiscreteLaplaceMechanism, make_stream
 
 
 @pytest.mark.parametrize("scale", [0.2, 1.0, 3.7, 40.0])

@@ -10,14 +10,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import is_classifier
 
 from skdp import accountant
-from skdp.accountant._events import EVENTS
 from skdp.inspection import duality_gap
 from skdp.linear_model import (
     DPSCDClassifier,
@@ -41,6 +39,7 @@ from tests._fuzzing import (
 )
 from tests._listed import LINEAR, PRIVATE, TRANSFORMERS, suited
 from tests._strategies import ABSURD, HUGE, MARK, any_value, changes, is_long, labels, matrices
+from tests.door import EVENTS
 from tests.statistical._transcripts import recorded_releases
 
 pytestmark = [

@@ -8,9 +8,6 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from skdp._families.targets import as_targets, encode_labels
-from skdp._rows.groups import encode_groups
-from skdp._sklearn import read_list
 from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model import (
@@ -26,6 +23,7 @@ from skdp.metrics import private_calibration_curve, private_score
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler
+from tests.door import as_targets, encode_groups, encode_labels, read_list
 
 SMALL, LARGE = 2**53, 2**53 + 1
 X = np.random.default_rng(0).uniform(-1, 1, (400, 2))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from skdp._families.losses import LOSSES, DualLoss, Huber, Loss, Multinomial, SmoothLoss
 from skdp.inspection import duality_gap
 from skdp.linear_model import DPCDClassifier, DPSGDClassifier
 from tests._listed import PREDICTORS, suited
 from tests._objectives import DUAL, EACH, EVERY, dual_range, labels
+from tests.door import LOSSES, DualLoss, Huber, Loss, Multinomial, SmoothLoss
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._release.mechanisms import GaussianMechanism, LaplaceMechanism, as_symmetric, as_vector
-from skdp._release.random import make_stream
 from tests._loops import for_each
+from tests.door import GaussianMechanism, LaplaceMechanism, as_symmetric, as_vector, make_stream
 
 
 def mechanism(**changes):

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 import skdp
-from skdp._sklearn import in_order_of_rows
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model import DPLogisticRegression
 from skdp.metrics import private_score
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.preprocessing import DPStandardScaler
+from tests.door import in_order_of_rows
 
 FOR_EACH_ROW = ("groups", "public_weight", "sample_epsilon")
 MODEL = DPLogisticRegression(classes=[0, 1], random_state=0)

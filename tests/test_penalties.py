@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from skdp._families.penalties import Penalty, make_penalty
 from tests._objectives import penalty_value
+from tests.door import Penalty, make_penalty
 
 PENALTIES = [
     make_penalty("l2", 0.7),

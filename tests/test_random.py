@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._release import plan as _base
-from skdp._release.random import SecureStream, SeededStream, make_stream
+from tests.door import SecureStream, SeededStream, make_stream, plan_module as _base
 
 # Statistical tests on secure streams can't be seeded. Each rejects below this p-value.
 P_VALUE = 1e-9

@@ -16,9 +16,6 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 
-import skdp.linear_model.dpscd._estimators as dual_cd
-from skdp._release.plan import Plan
-from skdp._release.release import Release
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,
@@ -30,9 +27,9 @@ from skdp.linear_model import (
     DPSGDRegressor,
     WALRClassifier,
 )
-from skdp.linear_model._plan import beside
 from skdp.preprocessing import BoundsScaler, NormClipper
 from tests._loops import for_each
+from tests.door import Plan, Release, beside, dpscd_estimators_module as dual_cd
 from tests.privacy._cases import DUAL, N_FEATURES, N_ROWS
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
@@ -75,7 +72,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
 def test_the_plan_of_whitening_is_made_of_public_scalars(
     options, share, estimator, records, monkeypatch
 ):
-    import skdp.linear_model.whitened._estimators as module
+    from tests.door import whitened_estimators_module as module
 
     calls = []
 

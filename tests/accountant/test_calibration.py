@@ -9,10 +9,14 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from skdp.accountant import GaussianEvent, PrivacyReport, calibrate, get_epsilon
-from skdp.accountant._calibration import largest_within, resolve_accountant
-from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
-from skdp.accountant._loss_distribution import smallest_pld_delta
 from tests._loops import for_each
+from tests.door import (
+    gaussian_delta,
+    gaussian_log_delta,
+    largest_within,
+    resolve_accountant,
+    smallest_pld_delta,
+)
 
 # (adjacency, noise multiplier, sampling rate, steps, epsilon at delta = 1e-5), from dp-accounting
 # 0.6.0 alone: PrivacyLossDistribution.from_gaussian_mechanism on a grid of range / 1e5,

@@ -16,7 +16,7 @@ from skdp.accountant import (
     compose,
     get_epsilon,
 )
-from skdp.accountant._profile import build_profile
+from tests.door import build_profile
 
 RATE = 1e-6
 OTHERS = {

@@ -21,17 +21,19 @@ from skdp.accountant import (
     calibrate_selection,
     get_epsilon,
 )
-from skdp.accountant._divergences import gaussian_delta, subsampled_delta
-from skdp.accountant._filter import (
+from tests._loops import for_each
+from tests.door import (
     FIT_SHARE,
     GaussianCost,
+    GaussianProfile,
+    build_profile,
     cost_of_report,
     dominating_mu,
     gaussian_budget,
     gaussian_cost,
+    gaussian_delta,
+    subsampled_delta,
 )
-from skdp.accountant._profile import GaussianProfile, build_profile
-from tests._loops import for_each
 
 N_DESIGNS = 500 if os.environ.get("SKDP_NIGHTLY") == "1" else 24
 

@@ -8,9 +8,8 @@ import pytest
 from scipy.special import ndtri
 
 from skdp.accountant import calibrate, get_epsilon
-from skdp.accountant._divergences import subsampled_delta
-from skdp.accountant._profile import GaussianProfile
 from tests._loops import for_each
+from tests.door import GaussianProfile, subsampled_delta
 
 MUS = [*np.geomspace(1e-12, 1e4, 33).tolist(), 1e-60, 0.999e-3, 1.001e-3, 7e7]
 DELTAS = [*np.geomspace(1e-15, 0.1, 15).tolist(), 0.3, 0.5, 0.9]

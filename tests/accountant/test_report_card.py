@@ -20,7 +20,6 @@ from skdp.accountant import (
     compose,
     get_epsilon,
 )
-from skdp.accountant._report_card import CARD_KEYS
 from skdp.audit import audit
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge
@@ -39,6 +38,7 @@ from tests.accountant.test_report_markdown import (
     pure,
     selected,
 )
+from tests.door import CARD_KEYS
 
 TEXTS = (
     "plain",

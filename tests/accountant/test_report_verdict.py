@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skdp.accountant import GaussianEvent, LaplaceEvent, PrivacyReport, compose
-from skdp.accountant._report_formats import UNRECORDED
 from skdp.calibration import DPCalibratedClassifier
 from skdp.inspection import preview, total_report
 from skdp.ledger import PrivacyLedger
@@ -20,6 +19,7 @@ from skdp.linear_model import DPLogisticRegression, DPSGDClassifier, WALRClassif
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPNormClipper, DPStandardScaler
 from tests._loops import for_each
+from tests.door import UNRECORDED
 
 X = np.random.default_rng(0).uniform(-1, 1, (300, 3))
 Y = (X[:, 0] > 0).astype(int)

@@ -11,7 +11,6 @@ import pytest
 from dp_accounting import dp_event
 from dp_accounting.rdp import rdp_privacy_accountant
 
-from skdp._release.random import SecureStream, make_stream
 from skdp.accountant import (
     ErasureEvent,
     GaussianEvent,
@@ -27,11 +26,17 @@ from skdp.accountant import (
     get_epsilon,
     selection_noise,
 )
-from skdp.accountant._filter import gaussian_cost
-from skdp.accountant._loss_distribution import PLDProfile
-from skdp.accountant._profile import build_profile
-from skdp.accountant._selection_event import any_of, any_of_inverse
-from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
+from tests.door import (
+    LargestProfile,
+    PLDProfile,
+    SecureStream,
+    SelectionProfile,
+    any_of,
+    any_of_inverse,
+    build_profile,
+    gaussian_cost,
+    make_stream,
+)
 
 ZERO = ("zero_out", "pld")
 LAWS = [(eta, rate) for eta in (-0.5, 0.0, 1.0) for rate in (0.5, 0.1, 0.01)]

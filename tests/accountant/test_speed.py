@@ -5,11 +5,17 @@ import math
 import pytest
 
 from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
-from skdp.accountant import _calibration as calibration
-from skdp.accountant import _loss_distribution as loss_distribution
-from skdp.accountant._loss_distribution import PLDProfile
-from skdp.accountant._profile import GaussianProfile, _build_profile, build_profile, epsilon_of
-from skdp.accountant._renyi import _INTEGER_ORDERS, RDPProfile
+from tests.door import (
+    _INTEGER_ORDERS,
+    GaussianProfile,
+    PLDProfile,
+    RDPProfile,
+    _build_profile,
+    build_profile,
+    calibration_module as calibration,
+    epsilon_of,
+    loss_distribution_module as loss_distribution,
+)
 
 DESIGNS = [
     (1.0, 1e-5, 0.01, 1000),

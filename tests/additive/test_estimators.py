@@ -9,16 +9,14 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
 
-from skdp.accountant._calibration import gaussian_mu
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.additive._shapes import Shape, monotone
 from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPTableVectorizer
-from skdp.preprocessing.table._terms import LineTerm, PairTerm, WordsTerm
+from tests.door import LineTerm, PairTerm, Shape, WordsTerm, gaussian_mu, monotone
 
 LOUD = {"epsilon": 20.0, "random_state": 0}
 

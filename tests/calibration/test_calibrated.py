@@ -11,13 +11,8 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 
-from skdp._release import plan as _base
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._rows.bounds import null_records
 from skdp.accountant import GaussianEvent, PrivacyReport
-from skdp.accountant._filter import gaussian_cost
 from skdp.calibration import DPCalibratedClassifier
-from skdp.calibration._calibrated import fit_sigmoid
 from skdp.exceptions import BudgetExceededError
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import (
@@ -29,6 +24,13 @@ from skdp.linear_model import (
 )
 from skdp.preprocessing import NormClipper
 from tests._checks import with_checks
+from tests.door import (
+    GaussianMechanism,
+    fit_sigmoid,
+    gaussian_cost,
+    null_records,
+    plan_module as _base,
+)
 
 TWO = {"classes": [0, 1]}
 INF = float("inf")
@@ -228,9 +230,7 @@ def test_counts_have_the_noise_that_is_accounted():
 
 
 def test_a_seed_gives_counts_other_noise_than_the_classifier():
-    from skdp._release.plan import Plan
-    from skdp.calibration._plan import CalibrationPlan
-    from skdp.metrics._plan import HistogramPlan
+    from tests.door import CalibrationPlan, HistogramPlan, Plan
 
     keys = {Plan.stream_key, CalibrationPlan.stream_key, HistogramPlan.stream_key}
     assert len(keys) == 3

@@ -13,17 +13,21 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster
 
-from skdp._rows import row_sums as _row_sums
-from skdp._rows.ball_sums import rows_in_ball
-from skdp._rows.bounds import null_records
-from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _sums
-from skdp.dask._clients import CHANGED
-from skdp.dask._estimators import Reader
-from skdp.dask._parts import KeyedDigest, PartitionSpec, _rows, own_part, part_moment, place_part
-from skdp.dask._passes import passes
-from skdp.dask._table import read_table
-from skdp.linear_model.ball._plan import bins_about
-from skdp.linear_model.ball._solver import Ball
+from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
+from tests.door import Ball, bins_about, null_records, row_sums_module as _row_sums, rows_in_ball
+from tests.door_dask import (
+    CHANGED,
+    KeyedDigest,
+    PartitionSpec,
+    Reader,
+    _rows,
+    own_part,
+    part_moment,
+    passes,
+    place_part,
+    read_table,
+    sums_module as _sums,
+)
 
 N, D = 3000, 4
 CENTRE, SCALE = np.array([3.0, 0.0, 1.0, -20.0]), np.array([1.0, 30.0, 0.1, 5.0])

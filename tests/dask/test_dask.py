@@ -24,28 +24,33 @@ from dask.utils import key_split
 from distributed import Client, LocalCluster, get_task_stream
 
 import skdp.dask
-from skdp._release.plan import Budget
-from skdp._rows import row_sums as _row_sums
 from skdp.dask import (
     DaskDPGammaRegressor,
     DaskDPLogisticRegression,
     DaskDPPoissonRegressor,
     DaskDPRidge,
     DaskDPTweedieRegressor,
-    _pinned,
-    _sums,
     label_aggregate,
     transform,
 )
-from skdp.dask._clients import CHANGED
-from skdp.dask._estimators import Reader
-from skdp.dask._passes import passes
-from skdp.dask._table import read_table
 from skdp.ledger import PrivacyLedger
-from skdp.linear_model import DPLogisticRegression, DPRidge, WALRClassifier
-from skdp.linear_model import label_aggregate as label_aggregate_in_memory
+from skdp.linear_model import (
+    DPLogisticRegression,
+    DPRidge,
+    WALRClassifier,
+    label_aggregate as label_aggregate_in_memory,
+)
 from skdp.preprocessing import BoundsScaler, NormClipper
 from skdp.utils.estimator_checks import check_private_estimator
+from tests.door import Budget, row_sums_module as _row_sums
+from tests.door_dask import (
+    CHANGED,
+    Reader,
+    passes,
+    pinned_module as _pinned,
+    read_table,
+    sums_module as _sums,
+)
 
 N, D = 2000, 4
 SEED = {"random_state": 7, "data_norm": 1.5}

@@ -13,28 +13,37 @@ import dask.array
 import dask.dataframe
 from distributed import Client, LocalCluster
 
-from skdp._rows import fused as _fused
-from skdp._rows import group_sums as _group_sums
-from skdp._rows import row_sums as _row_sums
-from skdp._rows.ball_sums import BallSums
-from skdp._rows.bounds import clip_rows, null_records
 from skdp.dask import (
     DaskDPGammaRegressor,
     DaskDPLogisticRegression,
     DaskDPPoissonRegressor,
     DaskDPRidge,
     DaskDPTweedieRegressor,
-    _pinned,
 )
-from skdp.dask._clients import CHANGED
-from skdp.dask._estimators import Reader
-from skdp.dask._groups import WithGroups, read_groups
-from skdp.dask._parts import KeyedDigest, PartitionSpec, RejectedPartition, own_part
-from skdp.dask._passes import passes
-from skdp.dask._table import read_table
 from skdp.ledger import PrivacyLedger
-from skdp.linear_model.ball._mixin import shares_of
-from skdp.linear_model.ball._plan import bins_about
+from tests.door import (
+    BallSums,
+    bins_about,
+    clip_rows,
+    fused_module as _fused,
+    group_sums_module as _group_sums,
+    null_records,
+    row_sums_module as _row_sums,
+    shares_of,
+)
+from tests.door_dask import (
+    CHANGED,
+    KeyedDigest,
+    PartitionSpec,
+    Reader,
+    RejectedPartition,
+    WithGroups,
+    own_part,
+    passes,
+    pinned_module as _pinned,
+    read_groups,
+    read_table,
+)
 
 N, D, SIZE = 1500, 4, 400
 SEED = {"random_state": 7}

@@ -9,13 +9,9 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster
 
-from skdp._rows.bounds import null_records
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
-from skdp.dask._estimators import Reader
-from skdp.dask._passes import passes
-from skdp.dask._table import read_table
-from skdp.linear_model.ball._plan import fine_bins_below
-from skdp.linear_model.ball._solver import Ball
+from tests.door import Ball, fine_bins_below, null_records
+from tests.door_dask import Reader, passes, read_table
 
 N, D, SIZE = 3000, 4, 700
 SEED = {"random_state": 7, "inference": True}

@@ -13,13 +13,17 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster, get_worker
 
-from skdp._rows import fused as _fused
-from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _pinned, _sums
-from skdp.dask._clients import CHANGED
-from skdp.dask._estimators import Reader
-from skdp.dask._passes import passes
-from skdp.dask._table import read_table
+from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
 from skdp.ledger import PrivacyLedger
+from tests.door import fused_module as _fused
+from tests.door_dask import (
+    CHANGED,
+    Reader,
+    passes,
+    pinned_module as _pinned,
+    read_table,
+    sums_module as _sums,
+)
 
 N, D, SIZE = 1000, 4, 200
 N_PARTS = N // SIZE

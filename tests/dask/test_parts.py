@@ -22,24 +22,27 @@ import dask.dataframe
 from dask.base import tokenize
 from distributed import Client, LocalCluster, futures_of, get_worker
 
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._rows.bounds import null_records
-from skdp.dask import DaskDPRidge, _labels, _parts, _pinned, _sums, label_aggregate, transform
-from skdp.dask._clients import CHANGED
-from skdp.dask._estimators import Reader
-from skdp.dask._parts import (
+from skdp.dask import DaskDPRidge, label_aggregate, transform
+from skdp.exceptions import PrivacyWarning
+from skdp.ledger import PrivacyLedger
+from skdp.linear_model import DPRidge
+from skdp.preprocessing import DPStandardScaler, NormClipper
+from tests.door import GaussianMechanism, linear_model_base_module as _base, null_records
+from tests.door_dask import (
+    CHANGED,
     KeyedDigest,
     PartitionSpec,
+    Reader,
     RejectedPartition,
+    labels_module as _labels,
     own_part,
     part_by_label,
     part_moment,
+    parts_module as _parts,
+    parts_of_frame,
+    pinned_module as _pinned,
+    sums_module as _sums,
 )
-from skdp.dask._table import parts_of_frame
-from skdp.exceptions import PrivacyWarning
-from skdp.ledger import PrivacyLedger
-from skdp.linear_model import DPRidge, _base
-from skdp.preprocessing import DPStandardScaler, NormClipper
 
 N, D, SIZE = 3000, 3, 1000
 RIDGE = {"target_bounds": (-2.0, 2.0), "data_norm": 1.5, "max_iter": 3, "random_state": 7}

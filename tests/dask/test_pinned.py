@@ -13,13 +13,18 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster, futures_of
 
-from skdp._rows import threads as _threads
-from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _parts, _pinned
-from skdp.dask._clients import CHANGED, RowsChangedError
-from skdp.dask._estimators import Reader
-from skdp.dask._passes import passes
-from skdp.dask._table import read_table
+from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
 from skdp.ledger import PrivacyLedger
+from tests.door import threads_module as _threads
+from tests.door_dask import (
+    CHANGED,
+    Reader,
+    RowsChangedError,
+    parts_module as _parts,
+    passes,
+    pinned_module as _pinned,
+    read_table,
+)
 
 N, D, SIZE = 2000, 4, 300
 N_PARTS = -(-N // SIZE)

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 pytest.importorskip("distributed", reason="needs the extra dask")
 
-from skdp.dask._parts import KeyedDigest
+from tests.door_dask import KeyedDigest
 
 SEAL = KeyedDigest(b"sixteen bytes...")
 

@@ -15,23 +15,22 @@ import dask.array
 import dask.dataframe
 from distributed import Client, LocalCluster
 
-from skdp._rows.bounds import null_records
-from skdp._rows.frames import Frame, Words
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.dask import (
-    DaskDPAdditiveClassifier,
-    DaskDPAdditiveRegressor,
-    _pinned,
-    _sums,
-    _tables,
-    fit,
-    transform,
-)
-from skdp.dask._clients import CHANGED
-from skdp.dask._parts import KeyedDigest, PartitionSpec, own_part
-from skdp.dask._tables import RawTable, TableReader
+from skdp.dask import DaskDPAdditiveClassifier, DaskDPAdditiveRegressor, fit, transform
 from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import DPTableVectorizer, NormClipper
+from tests.door import Frame, Words, null_records
+from tests.door_dask import (
+    CHANGED,
+    KeyedDigest,
+    PartitionSpec,
+    RawTable,
+    TableReader,
+    own_part,
+    pinned_module as _pinned,
+    sums_module as _sums,
+    tables_module as _tables,
+)
 from tests.statistical._transcripts import recorded_releases
 
 N, SIZE = 4000, 900

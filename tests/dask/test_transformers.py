@@ -11,8 +11,6 @@ import dask.array
 import dask.dataframe
 from distributed import Client, LocalCluster
 
-from skdp._rows import row_sums as _row_sums
-from skdp._rows.bounds import null_records
 from skdp.dask import fit, transform
 from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import (
@@ -22,6 +20,7 @@ from skdp.preprocessing import (
     DPSimpleImputer,
     DPStandardScaler,
 )
+from tests.door import null_records, row_sums_module as _row_sums
 from tests.statistical._transcripts import recorded_releases
 
 N, D, SIZE = 3000, 3, 700

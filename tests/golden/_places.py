@@ -34,7 +34,7 @@ from skdp.preprocessing import (
     DPStandardScaler,
     DPTableVectorizer,
 )
-from tests.door import fused, null_records
+from tests.door import fused_module, null_records
 from tests.golden._subjects import (
     PREDICTORS,
     READ,
@@ -162,8 +162,8 @@ for _name, _model in {
 def compiled():
     """Have all sums compiled that can be, however few rows they have."""
     with (
-        mock.patch.object(fused, "WORTHWHILE_ENTRIES", 0),
-        mock.patch.object(fused, "WORTHWHILE_SLOPES", 0),
+        mock.patch.object(fused_module, "WORTHWHILE_ENTRIES", 0),
+        mock.patch.object(fused_module, "WORTHWHILE_SLOPES", 0),
     ):
         yield
 

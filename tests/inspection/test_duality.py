@@ -6,9 +6,9 @@ from sklearn.datasets import load_iris, load_linnerud
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from skdp._families.losses import LOSSES
 from skdp.inspection import duality_gap
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
+from tests.door import LOSSES, duality_module
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -234,7 +234,7 @@ def test_blocks_and_float32_change_rounding_only(loss, data, monkeypatch):
     X, y = data(loss)
     model = make(loss, data_norm=0.4).fit(X, y)
     expected = duality_gap(model, X, y)
-    monkeypatch.setattr("skdp.inspection._duality._BLOCK_ROWS", 100)
+    monkeypatch.setattr(duality_module, "_BLOCK_ROWS", 100)
     assert duality_gap(model, X, y) == pytest.approx(expected, rel=1e-6)
     assert duality_gap(model, X.astype(np.float32), y) == pytest.approx(expected, rel=1e-3)
 

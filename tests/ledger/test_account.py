@@ -10,13 +10,20 @@ import numpy as np
 import pytest
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-from skdp._release import plan as _base
-from skdp._release.plan import Budget, Plan
-from skdp.accountant import GaussianEvent, _filter, calibrate
+from skdp.accountant import GaussianEvent, calibrate
 from skdp.exceptions import BudgetExceededError, LedgerError, PrivacyWarning
-from skdp.ledger._account import ALREADY_CHARGED, LEDGER_CONSTRAINT, Account, resolve_account
 from skdp.linear_model import DPLogisticRegression
-from skdp.linear_model.whitened._estimators import BaseWhitened
+from tests.door import (
+    ALREADY_CHARGED,
+    LEDGER_CONSTRAINT,
+    Account,
+    BaseWhitened,
+    Budget,
+    Plan,
+    accountant_filter_module as _filter,
+    plan_module as _base,
+    resolve_account,
+)
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 

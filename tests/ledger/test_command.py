@@ -7,7 +7,7 @@ import pytest
 
 from skdp.accountant import PrivacyReport
 from skdp.ledger import PrivacyLedger
-from skdp.ledger.__main__ import main
+from tests.door import main
 from tests.ledger._fits import make_ledger, report_of
 
 

@@ -23,9 +23,9 @@ import skdp
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.ledger import PrivacyLedger
-from skdp.ledger._account import resolve_account
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
 from skdp.preprocessing import NormClipper
+from tests.door import account_module, resolve_account
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 try:
@@ -235,7 +235,7 @@ def test_a_call_that_is_paid_still_refuses_a_bootstrap(ledger, monkeypatch):
     account = resolve_account(ledger, "A", {})
     for states in ((None, "first"), ("first", "second")):
         account._replace(states=states).charge(report_of(), None)
-    monkeypatch.setattr("skdp.ledger._account.repeats_rows", lambda: True)
+    monkeypatch.setattr(account_module, "repeats_rows", lambda: True)
     with pytest.raises(LedgerError, match="bootstrap"):
         account._replace(states=("second", "third")).charge(report_of(), None)
     assert len(charges_of(ledger)) == 1

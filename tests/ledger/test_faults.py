@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from skdp.exceptions import BudgetExceededError, LedgerError
-from skdp.ledger import PrivacyLedger, _records, _store
+from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPSGDClassifier
+from tests.door import records_module as _records, store_module as _store
 from tests.ledger._fits import charges_of, forks, in_fork, make_ledger, processes, report_of
 
 SMALL = report_of(0.01)

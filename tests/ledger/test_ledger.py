@@ -25,9 +25,9 @@ from skdp.accountant import (
     calibrate,
     get_epsilon,
 )
-from skdp.accountant._filter import GaussianCost, gaussian_budget
 from skdp.exceptions import BudgetExceededError, LedgerError, LedgerWarning
 from skdp.ledger import PrivacyLedger
+from tests.door import GaussianCost, gaussian_budget
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 POISSON = (GaussianEvent(3.0, sampling_rate=0.01, n_steps=200),)

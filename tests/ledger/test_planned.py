@@ -21,9 +21,10 @@ from skdp.accountant import (
 )
 from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.inspection import preview, preview_score
-from skdp.ledger import PrivacyLedger, _filter, _schedule
+from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPSGDClassifier
 from skdp.metrics import private_roc_curve, private_score
+from tests.door import ledger_filter_module as _filter, schedule_module as _schedule
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 LAPLACE = report_of(0.4, delta=0.0, events=(LaplaceEvent(2.5),))

@@ -26,7 +26,7 @@ SMALL = report_of(0.001)
 
 def ledger_for(folder, report, number):
     """A ledger whose budget is that of so many fits, and not of one more."""
-    from skdp.accountant._filter import GaussianCost, gaussian_budget
+    from tests.door import GaussianCost, gaussian_budget
 
     low, high = 1e-3, 50.0
     while high - low > 1e-9:

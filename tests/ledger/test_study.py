@@ -15,13 +15,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from skdp._release import plan as _base
 from skdp.accountant import PrivacyReport
-from skdp.accountant._filter import GaussianCost, gaussian_cost
 from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
-from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import (
     DPCDLasso,
     DPLogisticRegression,
@@ -36,6 +33,7 @@ from skdp.preprocessing import NormClipper
 from skdp.utils.discovery import all_estimators
 from tests._listed import suited
 from tests._loops import ONE_OR_MORE_WORKERS
+from tests.door import ALREADY_CHARGED, GaussianCost, gaussian_cost, plan_module as _base
 
 FOLDS = KFold(3)
 FIT = {"epsilon": 0.5, "delta": 1e-7, "classes": [0, 1]}

@@ -10,9 +10,6 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
-from skdp._rows import batches as _batches
-from skdp._rows import row_sums as _row_sums
-from skdp._rows.bounds import null_records
 from skdp.audit import audit
 from skdp.calibration import DPCalibratedClassifier
 from skdp.ledger import PrivacyLedger
@@ -40,6 +37,12 @@ from skdp.model_selection import DPGridSearch
 from skdp.preprocessing import NormClipper
 from skdp.utils.discovery import all_estimators
 from tests._listed import suited
+from tests.door import (
+    batches_module as _batches,
+    null_records,
+    row_sums_module as _row_sums,
+    threads_module,
+)
 
 N_ROWS, N_FEATURES = 260, 12
 LAPLACE = {"mechanism": "laplace"}
@@ -276,7 +279,7 @@ def test_null_records_are_those_of_dense_rows(model, rng):
 @pytest.mark.parametrize("model", [DPLogisticRegression(), DPSGDClassifier(batch_size=5000)])
 def test_threads_change_no_bit(model, rng, monkeypatch):
     monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
-    monkeypatch.setattr("skdp._rows.threads.WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(threads_module, "WORTHWHILE_ENTRIES", 0)
     X = random_rows(rng, 12_000, 30, 0.1)
     y = np.arange(12_000) % 2
     found = {
@@ -289,7 +292,7 @@ def test_threads_change_no_bit(model, rng, monkeypatch):
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("size", [1, _batches._FEW_ROWS, _batches._FEW_ROWS + 1])
 def test_rows_are_gathered_in_one_of_two_ways(size, n_outputs, rng):
-    from skdp._rows.bounds import clip_rows
+    from tests.door import clip_rows
 
     X = make_rows(rng)
     dense, given = (clip_rows(form, data_norm=1.0, fit_intercept=True) for form in (X, untidy(X)))

@@ -19,9 +19,9 @@ from skdp.linear_model import (
     DPSGDRegressor,
     DPTweedieRegressor,
 )
-from skdp.linear_model.ball._mixin import FEW_FOR_TARGETS
 from skdp.utils.discovery import all_estimators
 from tests._listed import LINEAR
+from tests.door import FEW_FOR_TARGETS
 
 WITH_LOG_LINK = {DPGammaRegressor, DPPoissonRegressor, DPTweedieRegressor}
 REGRESSORS = [

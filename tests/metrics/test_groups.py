@@ -5,10 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from skdp._release.mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
-from skdp._rows.bounds import null_records
 from skdp.accountant import compose
-from skdp.audit._result import epsilon_from_rates
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
 from skdp.metrics import (
@@ -17,9 +14,16 @@ from skdp.metrics import (
     private_roc_curve,
     private_score,
 )
-from skdp.metrics._plan import ScoreBudget, resolve_rows_counted
-from skdp.metrics._statistics import Shares
 from tests._loops import for_each
+from tests.door import (
+    DiscreteLaplaceMechanism,
+    GaussianMechanism,
+    ScoreBudget,
+    Shares,
+    epsilon_from_rates,
+    null_records,
+    resolve_rows_counted,
+)
 from tests.metrics._models import Knows, binary_records, calls
 from tests.metrics.test_replay import outcome, record
 

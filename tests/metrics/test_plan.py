@@ -5,10 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from skdp._release.mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
 from skdp.accountant import GaussianEvent, LaplaceEvent, calibrate
 from skdp.exceptions import PrivacyWarning
-from skdp.metrics._plan import ScoreBudget, count_noise, plan_histogram
+from tests.door import (
+    DiscreteLaplaceMechanism,
+    GaussianMechanism,
+    ScoreBudget,
+    count_noise,
+    plan_histogram,
+)
 
 
 def plan(epsilon=0.5, delta=0.0, adjacency="zero_out", mechanism="auto"):

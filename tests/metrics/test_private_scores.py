@@ -22,7 +22,7 @@ from skdp.metrics import (
     private_roc_curve,
     private_score,
 )
-from skdp.metrics._scorings import row_scores
+from tests.door import row_scores
 from tests.metrics._models import (
     CLASSIFICATION,
     DEVIANCES,
@@ -317,8 +317,7 @@ def test_a_score_reads_well_and_is_a_number(rng):
 
 def test_a_seed_gives_a_score_other_noise_than_a_fit(rng):
     """Or noise could be subtracted where a study has one seed for everything."""
-    from skdp._release.plan import Plan
-    from skdp.metrics._plan import HistogramPlan
+    from tests.door import HistogramPlan, Plan
 
     assert HistogramPlan.stream_key != Plan.stream_key
     assert HistogramPlan.stream_key[0] >= 2

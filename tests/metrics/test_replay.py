@@ -6,11 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
-from skdp._release.mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
-from skdp._release.random import SeededStream
-from skdp._rows.bounds import null_records
-from skdp.audit._result import epsilon_from_rates
 from tests._loops import for_each
+from tests.door import (
+    DiscreteLaplaceMechanism,
+    GaussianMechanism,
+    SeededStream,
+    epsilon_from_rates,
+    null_records,
+)
 from tests.metrics._models import CLASSIFICATION, binary_records, calls
 
 K, N = 5, 40

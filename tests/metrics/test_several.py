@@ -6,16 +6,22 @@ from scipy.special import expit
 
 from skdp.exceptions import BudgetExceededError
 from skdp.ledger import PrivacyLedger
-from skdp.ledger._account import ALREADY_CHARGED
-from skdp.metrics import _statistics as statistics
 from skdp.metrics import (
     private_calibration_curve,
     private_confusion_matrix,
     private_roc_curve,
     private_score,
 )
-from tests.metrics._models import CLASSIFICATION, OF_LABELS, REGRESSION, Knows, Says, Three
-from tests.metrics._models import binary_records as records
+from tests.door import ALREADY_CHARGED, statistics_module as statistics
+from tests.metrics._models import (
+    CLASSIFICATION,
+    OF_LABELS,
+    REGRESSION,
+    Knows,
+    Says,
+    Three,
+    binary_records as records,
+)
 from tests.metrics.test_replay import ROWS, K, N, record
 
 INF = float("inf")

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from skdp._release.mechanisms import DiscreteLaplaceMechanism
-from skdp._release.random import make_stream
-from skdp.metrics._solver import Axis, release_histogram
+from tests.door import Axis, DiscreteLaplaceMechanism, make_stream, release_histogram
 
 EXACT = DiscreteLaplaceMechanism(0.0)
 

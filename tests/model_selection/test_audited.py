@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from skdp._release.mechanisms import GaussianMechanism
 from skdp.accountant import GaussianEvent
-from skdp.audit._result import epsilon_from_rates
 from skdp.linear_model import DPLogisticRegression
-from skdp.model_selection import _trials
-from skdp.model_selection._plan import SearchBudget, plan_selection
-from skdp.model_selection._trials import Records, run_repeated
+from tests.door import (
+    GaussianMechanism,
+    Records,
+    SearchBudget,
+    epsilon_from_rates,
+    model_selection_trials_module as _trials,
+    plan_selection,
+    run_repeated,
+)
 
 DELTA, ERROR = 0.1, 1e-7
 N_ROWS, N_VALIDATION = 40, 38

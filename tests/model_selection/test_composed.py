@@ -10,22 +10,16 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from skdp._release.mechanisms import GaussianMechanism, NoisyMaximum
-from skdp._release.random import make_stream
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.ledger import PrivacyLedger
-from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import (
     DPLogisticRegression,
     DPRidge,
     DPSCDClassifier,
     DPTweedieRegressor,
 )
-from skdp.linear_model.whitened._estimators import BaseWhitened
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
-from skdp.model_selection._plan import SCORE_PARTS
-from skdp.model_selection._trials import Records
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.preprocessing import (
     BoundsScaler,
@@ -34,6 +28,15 @@ from skdp.preprocessing import (
     DPSimpleImputer,
     DPStandardScaler,
     DPTableVectorizer,
+)
+from tests.door import (
+    ALREADY_CHARGED,
+    SCORE_PARTS,
+    BaseWhitened,
+    GaussianMechanism,
+    NoisyMaximum,
+    Records,
+    make_stream,
 )
 
 TWO = {"classes": [0, 1]}

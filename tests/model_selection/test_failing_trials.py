@@ -20,7 +20,7 @@ from skdp.linear_model import (
     DPSCDClassifier,
     DPSGDClassifier,
 )
-from skdp.model_selection import DPGridSearch, _trials
+from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import (
     BoundsScaler,
@@ -31,6 +31,7 @@ from skdp.preprocessing import (
     DPTableVectorizer,
     NormClipper,
 )
+from tests.door import model_selection_trials_module as _trials
 
 N_ROWS = 60
 ODD = 7

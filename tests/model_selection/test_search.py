@@ -18,9 +18,6 @@ from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
 
-from skdp._release.mechanisms import NoisyMaximum
-from skdp._release.plan import CLASSES_READ
-from skdp._release.random import make_stream
 from skdp.accountant import PrivacyReport, TruncatedNegativeBinomial
 from skdp.exceptions import BudgetExceededError
 from skdp.ledger import PrivacyLedger
@@ -31,8 +28,7 @@ from skdp.linear_model import (
     DPSGDClassifier,
     WALRClassifier,
 )
-from skdp.model_selection import DPGridSearch, DPRandomizedSearch, _search
-from skdp.model_selection._plan import SCORE_PARTS, _excess_of_largest
+from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.preprocessing import (
     BoundsScaler,
     DPNormClipper,
@@ -42,6 +38,14 @@ from skdp.preprocessing import (
     NormClipper,
 )
 from tests._checks import with_checks
+from tests.door import (
+    CLASSES_READ,
+    SCORE_PARTS,
+    NoisyMaximum,
+    _excess_of_largest,
+    make_stream,
+    model_selection_search_module as _search,
+)
 from tests.model_selection._searches import GRID, published, records, search
 
 ALPHAS = {"alpha": [1e-4, 1e-2]}

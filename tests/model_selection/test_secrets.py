@@ -12,16 +12,20 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.pipeline import make_pipeline
 
-from skdp._release.mechanisms import GaussianMechanism, NoisyMaximum
-from skdp._release.random import make_stream
 from skdp.accountant import TruncatedNegativeBinomial
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.metrics._scorings import SCORES, row_scores
-from skdp.model_selection import _trials
-from skdp.model_selection._plan import SCORE_PARTS
 from skdp.preprocessing import NormClipper
+from tests.door import (
+    SCORE_PARTS,
+    SCORES,
+    GaussianMechanism,
+    NoisyMaximum,
+    make_stream,
+    model_selection_trials_module as _trials,
+    row_scores,
+)
 from tests.model_selection._searches import GRID, published, records, search
 
 K = 17

@@ -17,8 +17,7 @@ from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSCDClassifier, DPSGDClassifier
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPNormClipper, DPOneHotEncoder, DPTableVectorizer
-from tests.pipeline.test_replay import NUMBERS, K, check, prepared
-from tests.pipeline.test_replay import records as rows
+from tests.pipeline.test_replay import NUMBERS, K, check, prepared, records as rows
 from tests.privacy._cases import Case
 from tests.privacy._replay import record
 

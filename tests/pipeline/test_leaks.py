@@ -44,13 +44,13 @@ from sklearn.preprocessing import (
 )
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
-from skdp._rows.handed import as_floats
 from skdp.calibration import DPCalibratedClassifier
 from skdp.inspection import preview, total_report
 from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, WALRClassifier
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPStandardScaler, NormClipper
 from tests._loops import for_each
+from tests.door import as_floats
 
 
 class ByRow(TransformerMixin, BaseEstimator):

@@ -19,10 +19,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PolynomialFeatures
 from sklearn.utils import get_tags
 
-from skdp._release import plan as _base
-from skdp._release.mechanisms import GaussianMechanism
 from skdp.accountant import PrivacyReport
-from skdp.accountant._filter import gaussian_cost
 from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import BudgetExceededError, PrivacyWarning
@@ -38,8 +35,6 @@ from skdp.linear_model import (
 )
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline, make_private_pipeline
-from skdp.pipeline._chain import BoundsPassingPipeline
-from skdp.pipeline._plan import _FIT_ERASURE
 from skdp.preprocessing import (
     BoundsScaler,
     DPNormClipper,
@@ -51,6 +46,13 @@ from skdp.preprocessing import (
     NormClipper,
 )
 from tests._loops import ONE_OR_MORE_WORKERS
+from tests.door import (
+    _FIT_ERASURE,
+    BoundsPassingPipeline,
+    GaussianMechanism,
+    gaussian_cost,
+    plan_module as _base,
+)
 
 INF = float("inf")
 TWO = {"classes": [0, 1]}

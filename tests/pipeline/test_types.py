@@ -13,7 +13,6 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 
-from skdp._rows.handed import as_floats
 from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model import DPLogisticRegression
@@ -21,6 +20,7 @@ from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPTableVectorizer
 from tests._loops import for_each
+from tests.door import as_floats
 
 WITHIN = {
     "columns": lambda step: ColumnTransformer([("in", step, [0])]),

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from skdp._release.plan import resolve_delta
 from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import PrivacyWarning
@@ -22,6 +21,7 @@ from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPStandardScaler, DPTableVectorizer
 from skdp.utils.discovery import all_estimators
+from tests.door import resolve_delta
 
 N = 40_000
 TWO = {"classes": [0, 1], "random_state": 0}

@@ -5,10 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from skdp._release.mechanisms import DiscreteLaplaceMechanism, GaussianMechanism, LaplaceMechanism
-from skdp._release.plan import Budget
-from skdp._release.release import Release
 from skdp.accountant import GaussianEvent, LaplaceEvent, PrivacyReport
+from tests.door import (
+    Budget,
+    DiscreteLaplaceMechanism,
+    GaussianMechanism,
+    LaplaceMechanism,
+    Release,
+)
 
 SIZES = {"size": 3, "n_records": 100}
 ADJACENCIES = ("zero_out", "replace_one")

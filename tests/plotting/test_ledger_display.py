@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from skdp.ledger import _records
 from skdp.plotting import LedgerDisplay
+from tests.door import records_module as _records
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 pytest.importorskip("matplotlib", reason="displays draw with matplotlib, the extra [plot]")

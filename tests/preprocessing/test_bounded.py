@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 
 from skdp.preprocessing import BoundsScaler, NormClipper
 from tests._loops import for_each
+from tests.door import fused_module
 
 
 def test_rows_are_clipped_to_the_norm_and_kept_below_it(rng):
@@ -225,6 +226,6 @@ def test_no_number_of_rows_changes_a_bit_of_a_row(monkeypatch, rng):
     pytest.importorskip("numba")
     X, found = rng.standard_normal((500, 20)), []
     for most in (0, np.inf):
-        monkeypatch.setattr("skdp._rows.fused.WORTHWHILE_ENTRIES", most)
+        monkeypatch.setattr(fused_module, "WORTHWHILE_ENTRIES", most)
         found.append(NormClipper(1.0).fit_transform(X))
     np.testing.assert_array_equal(*found)

@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from skdp._release.plan import Budget
-from skdp._release.random import make_stream
 from skdp.accountant import ErasureEvent, PrivacyReport
-from skdp.accountant._divergences import gaussian_delta
-from skdp.preprocessing._plan import hiding_threshold, plan_counts, plan_encoder
-from skdp.preprocessing._solver import release_counts
 from tests._loops import for_each
+from tests.door import (
+    Budget,
+    gaussian_delta,
+    hiding_threshold,
+    make_stream,
+    plan_counts,
+    plan_encoder,
+    release_counts,
+)
 
 ADJACENCIES = ("zero_out", "replace_one")
 BUDGETS = [(1.0, 1e-5), (0.1, 1e-5), (5.0, 1e-8), (1.0, 0.9)]

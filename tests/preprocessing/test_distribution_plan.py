@@ -3,19 +3,21 @@ import math
 import numpy as np
 import pytest
 
-from skdp._release import plan as _base
-from skdp._release.plan import NORM_KEY, QUANTILE_KEY, Budget
 from skdp.accountant import calibrate
-from skdp.preprocessing._plan import (
+from tests._loops import for_each
+from tests.door import (
     N_THRESHOLDS,
+    NORM_KEY,
+    QUANTILE_KEY,
+    Budget,
     geometric_edges,
     linear_edges,
     logarithmic_edges,
+    plan_module as _base,
     plan_quantiles,
     plan_scaler,
     root_weights,
 )
-from tests._loops import for_each
 
 N_ROWS, N_COLUMNS = 1000, 3
 BOX = {"grid": linear_edges, "bounds": (np.full(N_COLUMNS, -1.0), np.ones(N_COLUMNS))}

@@ -3,11 +3,18 @@ import math
 import numpy as np
 import pytest
 
-from skdp._release.plan import QUANTILE_KEY, Budget
-from skdp._release.random import make_stream
-from skdp.preprocessing import _solver
-from skdp.preprocessing._plan import linear_edges, plan_quantiles, plan_scaler
-from skdp.preprocessing._solver import ColumnSums, find_quantiles, scale_columns
+from tests.door import (
+    QUANTILE_KEY,
+    Budget,
+    ColumnSums,
+    find_quantiles,
+    linear_edges,
+    make_stream,
+    plan_quantiles,
+    plan_scaler,
+    preprocessing_solver_module as _solver,
+    scale_columns,
+)
 from tests.statistical._transcripts import recorded_releases
 
 LOW, HIGH = np.array([-2.0, 0.0, -1e3]), np.array([2.0, 1e-6, 1e3])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdp._rows.columns import find_gaps
+from tests.door import find_gaps
 
 
 def test_a_gap_that_comparisons_signal_is_found_without_a_warning():

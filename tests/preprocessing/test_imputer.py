@@ -10,11 +10,10 @@ import pytest
 import sklearn
 from sklearn.impute import SimpleImputer
 
-from skdp._release.mechanisms import GaussianMechanism
 from skdp.accountant import get_epsilon
 from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
-from skdp.preprocessing._imputer import default_fills
+from tests.door import GaussianMechanism, default_fills
 
 STRATEGIES = ("mean", "median", "most_frequent", "constant")
 INF = float("inf")

@@ -133,7 +133,7 @@ def test_a_step_and_an_estimator_of_one_seed_share_no_noise(cls, rng, monkeypatc
 
         return release
 
-    from skdp._release.mechanisms import GaussianMechanism
+    from tests.door import GaussianMechanism
 
     monkeypatch.setattr(GaussianMechanism, "release", noted(GaussianMechanism.release))
     X, y = rng.standard_normal((200, 4)), np.arange(200) % 2

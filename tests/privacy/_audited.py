@@ -12,9 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from skdp._release.random import make_stream
-from skdp.audit._audit import Fitter
-from skdp.audit._canaries import given_canaries
 from skdp.linear_model import (
     DPCDLasso,
     DPRidge,
@@ -22,6 +19,7 @@ from skdp.linear_model import (
     DPSGDRegressor,
     WALRClassifier,
 )
+from tests.door import Fitter, given_canaries, make_stream
 
 BUDGET = {"epsilon": 2.2, "delta": 0.2, "fit_intercept": False}
 # Clipped in every step, whatever the noise of the steps before.

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._rows.bounds import null_records
+from tests.door import GaussianMechanism, null_records
 from tests.statistical._transcripts import noise_times
 
 CHANCE = 1e-7

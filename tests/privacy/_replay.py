@@ -19,18 +19,20 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-import skdp.linear_model.walr._release as holder
-from skdp._release.mechanisms import (
+from skdp.exceptions import PrivacyWarning
+from tests.door import (
     ExponentialChoice,
     GaussianMechanism,
     LaplaceMechanism,
+    PartitionSampler,
+    PoissonSampler,
     RandomizedResponse,
+    SeededStream,
+    SortedPartitionSampler,
+    null_records,
+    resolve_delta,
+    walr_release_module as holder,
 )
-from skdp._release.plan import resolve_delta
-from skdp._release.random import SeededStream
-from skdp._release.sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
-from skdp._rows.bounds import null_records
-from skdp.exceptions import PrivacyWarning
 from tests.privacy._cases import K, neighbour
 from tests.privacy._spending import TOLERANCE, Release, epsilon_of, exact_reach
 

@@ -5,11 +5,9 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-import skdp.accountant._calibration as calibration
 from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
@@ -19,7 +17,7 @@ from skdp.accountant import (
     calibrate_pure,
     get_epsilon,
 )
-from skdp.accountant._profile import epsilon_of
+from tests.door import calibration_module as calibration, epsilon_of
 from tests.statistical._transcripts import bounds_of_mean
 
 FEW = settings(max_examples=25, derandomize=True, deadline=None, database=None)

@@ -11,8 +11,6 @@ from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._rows.bounds import null_records
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import (
@@ -22,8 +20,7 @@ from skdp.linear_model import (
     label_aggregate,
     walr_path,
 )
-from skdp.metrics import _release, private_score
-from skdp.metrics._scorings import SCORES
+from skdp.metrics import private_score
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline
 from skdp.preprocessing import (
@@ -38,6 +35,7 @@ from skdp.preprocessing import (
 from skdp.utils.discovery import all_estimators
 from tests._listed import LINEAR, suited
 from tests._loops import for_each
+from tests.door import SCORES, GaussianMechanism, metrics_release_module as _release, null_records
 
 ENTRIES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 0.5)
 LISTED = [[0.5, 1.0, -1.0]] * 2

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._release.mechanisms import GaussianMechanism, LaplaceMechanism
-from skdp._release.random import make_stream
-from skdp._rows.bounds import clip_rows, summation_slack
 from skdp.accountant import get_epsilon
 from skdp.linear_model import DPCDElasticNet, DPSCDRegressor, DPSGDClassifier
+from tests.door import GaussianMechanism, LaplaceMechanism, clip_rows, make_stream, summation_slack
 from tests.privacy._cases import CASES, Case
 from tests.privacy._replay import n_off_grid, record
 

@@ -9,9 +9,8 @@ from scipy import stats
 from scipy.special import log_softmax
 from sklearn.base import clone
 
-from skdp._release.mechanisms import ExponentialChoice, GaussianMechanism
-from skdp._rows.bounds import null_records
 from skdp.linear_model import DPCDClassifier, DPCDLasso
+from tests.door import ExponentialChoice, GaussianMechanism, null_records
 from tests.privacy._recorded import claimed_mu
 from tests.statistical._transcripts import noise_times
 

@@ -11,21 +11,25 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-from skdp._release.plan import Budget, Plan
-from skdp._rows.entries import CLASSES
-from skdp._rows.frames import read_frame
 from skdp.accountant import ErasureEvent
-from skdp.accountant._filter import gaussian_cost
 from skdp.additive import DPAdditiveClassifier
-from skdp.additive._plan import plan_additive
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPTableVectorizer
-from skdp.preprocessing.table._given import nothing_given, read_given
-from skdp.preprocessing.table._kinds import Tally
-from skdp.preprocessing.table._plan import plan_vectorizer
-from skdp.statistics._plan import plan_description
+from tests.door import (
+    CLASSES,
+    Budget,
+    Plan,
+    Tally,
+    gaussian_cost,
+    nothing_given,
+    plan_additive,
+    plan_description,
+    plan_vectorizer,
+    read_frame,
+    read_given,
+)
 from tests.privacy._recorded import check_attack, claimed_mu, record
 from tests.privacy.test_fills_and_categories import published
 from tests.statistics._describing import Describing

@@ -19,12 +19,6 @@ import pytest
 from sklearn.base import is_classifier, is_regressor
 
 import skdp
-from skdp._estimator import require_groups
-from skdp._release.mechanisms import DiscreteLaplaceMechanism
-from skdp._rows import fused as _fused
-from skdp._rows import row_sums as _row_sums
-from skdp._rows import threads as _threads
-from skdp._rows.bounds import clip_rows, null_records
 from skdp.additive import DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model import (
@@ -40,6 +34,16 @@ from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPSimpleImputer, DPStandardScaler, NormClipper
 from skdp.utils.discovery import all_estimators
+from tests.door import (
+    DiscreteLaplaceMechanism,
+    clip_rows,
+    fused_module as _fused,
+    mechanisms_module,
+    null_records,
+    require_groups,
+    row_sums_module as _row_sums,
+    threads_module as _threads,
+)
 from tests.statistical._transcripts import recorded_releases
 
 N_PEOPLE, N_FEATURES = 60, 4
@@ -247,8 +251,8 @@ def test_no_number_of_rows_moves_a_bit_of_others(name, monkeypatch):
 
     On a grid that is so fine that values have all of their digits.
     """
-    monkeypatch.setattr("skdp._release.mechanisms._GRID_BITS", 38)
-    monkeypatch.setattr("skdp._release.mechanisms._EXACT_STEPS", 2.0**48)
+    monkeypatch.setattr(mechanisms_module, "_GRID_BITS", 38)
+    monkeypatch.setattr(mechanisms_module, "_EXACT_STEPS", 2.0**48)
     scored()
     seen = []
     for extra in (1, 2, 37, 700):

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
-from skdp._rows.groups import encode_groups
 from skdp.accountant import get_epsilon
 from skdp.audit import audit
 from skdp.linear_model import (
@@ -22,6 +21,7 @@ from skdp.linear_model import (
     DPQuantileRegressor,
     DPRidge,
 )
+from tests.door import encode_groups
 from tests.privacy._audited import BUDGET, CLIPPED
 from tests.privacy._cases import CORNERS, PLAIN, TARGETS, THREE, TWO, Case, K, neighbour
 from tests.privacy._replay import broken_claims, record

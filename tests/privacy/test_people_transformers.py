@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skdp._release.random import make_stream
-from skdp._rows.bounds import counted_rows
 from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
+from tests.door import counted_rows, make_stream
 from tests.privacy._cases import TRANSFORMERS, Case
 from tests.privacy._recorded import record as recorded
 from tests.privacy._replay import broken_claims, check_all_claims, record

@@ -7,10 +7,6 @@ import warnings
 import numpy as np
 import pytest
 
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._release.sampling import PoissonSampler
-from skdp._rows import bounds as _bounds
-from skdp._rows.row_sums import RowSums
 from skdp.linear_model import (
     DPCDLasso,
     DPLogisticRegression,
@@ -19,8 +15,21 @@ from skdp.linear_model import (
     DPSGDClassifier,
     WALRClassifier,
 )
-from skdp.linear_model.whitened import _solver
-from skdp.linear_model.whitened._plan import WhitenedProblem
+from tests.door import (
+    GaussianMechanism,
+    PoissonSampler,
+    RowSums,
+    WhitenedProblem,
+    ball_mixin_module,
+    bounds_module as _bounds,
+    dpcd_solver_module,
+    dpscd_solver_module,
+    dpsgd_solver_module,
+    linear_model_base_module,
+    row_sums_module,
+    whitened_estimators_module,
+    whitened_solver_module as _solver,
+)
 from tests.privacy._cases import (
     LABEL_CASES,
     N_ROWS,
@@ -37,14 +46,12 @@ from tests.privacy._replay import broken_claims, compare_all, noise_p_values, re
 
 
 def set_clip_rows(patch, clip_rows):
-    for module in ("skdp.linear_model._base", "skdp.linear_model.ball._mixin"):
-        patch.setattr(f"{module}.clip_rows", clip_rows)
+    for module in (linear_model_base_module, ball_mixin_module):
+        patch.setattr(module, "clip_rows", clip_rows)
 
 
 def skipped_clip(patch):
-    patch.setattr(
-        "skdp.linear_model.dpsgd._solver.clip_contributions", lambda contributions, *_: None
-    )
+    patch.setattr(dpsgd_solver_module, "clip_contributions", lambda contributions, *_: None)
 
 
 def skipped_dual_clip(patch):
@@ -52,13 +59,11 @@ def skipped_dual_clip(patch):
         contributions[norm == 0.0] = 0.0
         return contributions
 
-    patch.setattr("skdp.linear_model.dpscd._solver.clip_contributions", only_null)
+    patch.setattr(dpscd_solver_module, "clip_contributions", only_null)
 
 
 def skipped_entry_clip(patch):
-    patch.setattr(
-        "skdp.linear_model.dpcd._solver.clip_contributions", lambda contributions, *_: None
-    )
+    patch.setattr(dpcd_solver_module, "clip_contributions", lambda contributions, *_: None)
 
 
 def intercept_left_out(patch):
@@ -182,11 +187,11 @@ def sequential_with_an_exact_dual(patch):
         released = mechanism.release(both, noise)
         return released[: increment.size].reshape(increment.shape), zetas
 
-    patch.setattr("skdp.linear_model.dpscd._solver.release_jointly", release_v_only)
+    patch.setattr(dpscd_solver_module, "release_jointly", release_v_only)
 
 
 def skipped_whitened_clip(patch):
-    patch.setattr("skdp._rows.row_sums.clip_contributions", lambda contributions, *_: None)
+    patch.setattr(row_sums_module, "clip_contributions", lambda contributions, *_: None)
 
 
 def lengths_by_another_map(patch):
@@ -202,7 +207,7 @@ def intercept_outside_of_the_moment(patch):
     def shorter(**numbers):
         return WhitenedProblem(**numbers | {"row_norm": 1.0})
 
-    patch.setattr("skdp.linear_model.whitened._estimators.WhitenedProblem", shorter)
+    patch.setattr(whitened_estimators_module, "WhitenedProblem", shorter)
 
 
 def exact_moment(patch):

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import skdp._release.mechanisms as mechanisms
-from skdp._release.mechanisms import RandomizedResponse
-from skdp._release.random import make_stream
 from skdp.accountant import PrivacyReport, RandomizedResponseEvent, calibrate_response
 from skdp.linear_model import label_aggregate
 from tests._loops import for_each
+from tests.door import RandomizedResponse, make_stream, mechanisms_module as mechanisms
 from tests.privacy._cases import (
     LABEL_CASES,
     N_ROWS,

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._release.random import SecureStream, make_stream
-from skdp._release.sampling import PoissonSampler
+from tests.door import PoissonSampler, SecureStream, make_stream
 
 P_VALUE = 1e-10
 SEEDED_AND_SECURE = pytest.mark.parametrize("random_state", [0, None], ids=["seeded", "secure"])

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from skdp._sklearn import StrOptions
 from skdp.linear_model import (
     DPCDLasso,
     DPLogisticRegression,
@@ -21,8 +20,8 @@ from skdp.linear_model import (
     DPSGDClassifier,
     DPSGDRegressor,
 )
-from skdp.linear_model.walr._solver import BLOCK
 from skdp.utils.discovery import all_estimators
+from tests.door import BLOCK, StrOptions
 from tests.privacy._cases import (
     CASES,
     CORNERS,

@@ -11,9 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from skdp._rows import ball_sums as _sums
-from skdp._rows.row_sums import RowSums
-from skdp.accountant._profile import full_batch_mu
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDElasticNet,
@@ -25,7 +22,13 @@ from skdp.linear_model import (
     DPSGDClassifier,
     DPSGDRegressor,
 )
-from skdp.linear_model.ball import _mixin, _solver
+from tests.door import (
+    RowSums,
+    ball_mixin_module as _mixin,
+    ball_solver_module as _solver,
+    ball_sums_module as _sums,
+    full_batch_mu,
+)
 from tests.privacy._cases import N_FEATURES, THREE, TWO, Case, K
 from tests.privacy._replay import broken_claims, check_all_claims, record
 from tests.privacy.test_planted_faults import name_of

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from sklearn.utils import get_tags
 
-from skdp._rows import ball_sums as _sums
 from skdp.linear_model import (
     DPCDElasticNet,
     DPCDLasso,
@@ -19,9 +18,12 @@ from skdp.linear_model import (
     DPRidge,
     DPSCDRegressor,
     DPSGDRegressor,
-    _base,
 )
-from skdp.linear_model.ball import _solver
+from tests.door import (
+    ball_solver_module as _solver,
+    ball_sums_module as _sums,
+    linear_model_base_module as _base,
+)
 from tests.privacy._cases import K, first_of_a_kind
 from tests.privacy._replay import broken_claims, check_all_claims, record
 from tests.privacy.test_planted_faults import name_of

@@ -5,9 +5,9 @@ import math
 import pytest
 from scipy.stats import norm
 
-from skdp._release.sampling import PoissonSampler
 from skdp.accountant import calibrate, get_epsilon
 from skdp.linear_model import DPSGDClassifier
+from tests.door import PoissonSampler
 from tests.privacy._cases import TWO, Case
 from tests.privacy._replay import broken_accounts, record
 from tests.privacy._spending import Release, epsilon_of

@@ -10,9 +10,8 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-from skdp._rows.frames import read_frame
 from skdp.preprocessing import DPTableVectorizer
-from skdp.preprocessing.table._given import read_given
+from tests.door import read_frame, read_given
 from tests.privacy._recorded import check_attack, record
 from tests.privacy.test_fills_and_categories import published
 

@@ -10,21 +10,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdp._rows.frames import dense, read_frame
-from skdp._rows.kinds import (
+from skdp.preprocessing import DPTableVectorizer
+from tests._loops import for_each
+from tests.door import (
     BOOLEAN,
-    DATE,
+    DATE_KIND as DATE,
     NUMERIC,
     UNTYPED,
     WORD,
     WORD_OF_NUMBERS,
+    ColumnOfArray,
+    ColumnOfFrame,
     declared_word,
+    dense,
     holds_numbers,
+    read_frame,
     reader_of,
 )
-from skdp._rows.sources import ColumnOfArray, ColumnOfFrame
-from skdp.preprocessing import DPTableVectorizer
-from tests._loops import for_each
 from tests.rows._grid import COLUMNS, OF_OBJECTS, TYPED, grid, make
 
 pytest.importorskip("polars")

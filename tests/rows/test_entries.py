@@ -8,30 +8,35 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
-from skdp._rows.entries import (
+from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer, DPTableVectorizer
+from tests._loops import for_each
+from tests.door import (
+    BOOLEAN,
     CLASSES,
     CODE,
     DATE,
+    DATE_KIND,
     GAP,
     GAP_MARKS,
     NUMBER,
+    NUMERIC,
     TEXT,
+    WORD,
+    WORD_OF_NUMBERS,
+    Entries,
     UnreadableEntryError,
+    Untyped,
     as_day,
     as_number,
     as_word,
     class_of,
+    days_of_dates,
     moment_of,
+    read_frame,
+    reader_of,
 )
-from skdp._rows.frames import Untyped, read_frame
-from skdp._rows.kinds import BOOLEAN, NUMERIC, WORD, WORD_OF_NUMBERS, reader_of
-from skdp._rows.kinds import DATE as DATE_KIND
-from skdp._rows.sources import Entries, days_of_dates
-from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer, DPTableVectorizer
-from tests._loops import for_each
 
 KINDS = [NUMERIC, DATE_KIND, WORD, BOOLEAN, WORD_OF_NUMBERS]
 DIGITS = st.text(st.sampled_from("0123456789.-+eE_ \0?x"), max_size=8)

@@ -9,20 +9,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdp._rows.entries import CLASSES
-from skdp._rows.frames import Frame, Untyped, read_frame
-from skdp._rows.kinds import (
+from skdp.preprocessing import DPTableVectorizer
+from tests._loops import for_each
+from tests.door import (
     BOOLEAN,
-    DATE,
+    CLASSES,
+    DATE_KIND as DATE,
     NUMERIC,
     UNTYPED,
     WORD,
     WORD_OF_NUMBERS,
+    Entries,
+    Frame,
+    Untyped,
     holds_numbers,
+    read_frame,
 )
-from skdp._rows.sources import Entries
-from skdp.preprocessing import DPTableVectorizer
-from tests._loops import for_each
 from tests.rows._grid import ANY, COLUMNS, OF_OBJECTS, PAYLOADS, TYPED, make
 
 pytest.importorskip("polars")

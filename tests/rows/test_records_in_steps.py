@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skdp._rows.entries import GAP, class_of
 from skdp.linear_model import DPLogisticRegression
 from skdp.pipeline import DPPipeline
 from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPSimpleImputer, DPStandardScaler
 from tests._loops import for_each
+from tests.door import GAP, class_of
 from tests.rows._grid import ANY, COLUMNS, OF_OBJECTS
 from tests.rows.test_neighbours import NEIGHBOURS, OBJECTS, REFUSED
 

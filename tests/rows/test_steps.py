@@ -13,13 +13,11 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skdp._rows.categories import InfiniteEntryError, as_category
-from skdp._rows.entries import as_number, is_gap_entry
-from skdp._rows.handed import as_floats
 from skdp.linear_model import DPRidge
 from skdp.pipeline import DPPipeline
 from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPSimpleImputer, DPTableVectorizer
 from tests._loops import for_each
+from tests.door import InfiniteEntryError, as_category, as_floats, as_number, is_gap_entry
 from tests.rows._grid import COLUMNS, OF_OBJECTS, grid, make
 from tests.rows.test_containers import NOT_MADE
 

@@ -11,12 +11,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import Pipeline
 
-from skdp._rows import containers as _containers
 from skdp.accountant import compose
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPSCDClassifier
 from skdp.preprocessing import BoundsScaler, DPStandardScaler
+from tests.door import containers_module as _containers
 from tests.site._edges import FITS, covers, make_classifier, make_records
 
 NAMES = list("abcd")

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import rel_entr
 
-from skdp._release.mechanisms import ExponentialChoice, RandomizedResponse, _OnGrid
 from skdp.linear_model import LabelAggregate
+from tests.door import ExponentialChoice, RandomizedResponse, _OnGrid
 
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0)
 ERROR_RATE = 1e-10

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from skdp._rows import ball_sums as _sums
-from skdp._rows.bounds import null_records
 from skdp.linear_model import DPRidge
+from tests.door import ball_sums_module as _sums, null_records
 from tests.statistical._transcripts import convicted, noise_times
 from tests.statistical.test_transcripts import (
     FAR,

@@ -32,12 +32,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from skdp._release.plan import Budget
-from skdp._rows.bounds import clip_rows
-from skdp._rows.clipping import clip_contributions
-from skdp.linear_model.dpscd._plan import DPSCDProblem, plan_dpscd
-from skdp.linear_model.dpscd._solver import solve_dpscd
 from tests._objectives import DUAL
+from tests.door import Budget, DPSCDProblem, clip_contributions, clip_rows, plan_dpscd, solve_dpscd
 from tests.statistical._transcripts import (
     EPSILONS,
     GivenBatches,

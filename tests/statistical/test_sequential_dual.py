@@ -31,12 +31,9 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._rows.bounds import clip_rows
-from skdp._rows.clipping import clip_contributions
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
-from skdp.linear_model.dpscd._solver import solve_dpscd_sequential
 from tests._objectives import DUAL
+from tests.door import GaussianMechanism, clip_contributions, clip_rows, solve_dpscd_sequential
 from tests.statistical._transcripts import (
     EPSILONS,
     GivenBatches,

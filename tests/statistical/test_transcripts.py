@@ -22,10 +22,6 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from skdp._release.mechanisms import LaplaceMechanism
-from skdp._release.sampling import PoissonSampler
-from skdp._rows.bounds import null_records
-from skdp._rows.threads import single_threaded_blas
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,
@@ -35,6 +31,7 @@ from skdp.linear_model import (
     label_aggregate,
 )
 from skdp.preprocessing import DPNormClipper, DPQuantileClipper, DPStandardScaler
+from tests.door import LaplaceMechanism, PoissonSampler, null_records, single_threaded_blas
 from tests.statistical._transcripts import (
     EPSILONS,
     bounds_of_delta,

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdp.preprocessing.table._solver import Histogram
 from skdp.statistics import describe
-from skdp.statistics._columns import NumberColumn
 from tests._loops import for_each
+from tests.door import Histogram, NumberColumn
 
 # Columns from a generator and a number of records.
 KINDS = {

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from skdp._rows import containers as _containers
 from skdp.linear_model import DPSCDClassifier, DPSGDRegressor, WALRClassifier, label_aggregate
 from skdp.preprocessing import BoundsScaler
+from tests.door import containers_module as _containers
 
 COMPUTE = r"is a Dask collection, and only arrays in memory are read here: call \.compute\(\)"
 CONVERT = r"array_api_dispatch=True asks .* numpy\.asarray \(a PyTorch tensor by \.numpy\(\)\), or"

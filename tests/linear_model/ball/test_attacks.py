@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skdp._families.losses import LOSSES
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._rows import row_sums as _row_sums
-from skdp._rows.ball_sums import BallSums, rows_in_ball
-from skdp._rows.row_sums import InferenceSums, RowSums
 from skdp.linear_model import DPLogisticRegression
-from skdp.linear_model.ball._plan import bins_below
-from skdp.linear_model.ball._solver import Ball
-from skdp.linear_model.whitened._inference import MODELS
 from tests._loops import for_each
+from tests.door import (
+    LOSSES,
+    MODELS,
+    Ball,
+    BallSums,
+    GaussianMechanism,
+    InferenceSums,
+    RowSums,
+    bins_below,
+    row_sums_module as _row_sums,
+    rows_in_ball,
+)
 
 
 def _mechanism(bound, size):

@@ -7,10 +7,16 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from skdp.linear_model.ball import _solver
-from skdp.linear_model.ball._plan import UNIT_BINS, bins_about, bins_below
-from skdp.linear_model.ball._solver import learn_sizes, learn_targets, quantile
 from tests._loops import for_each
+from tests.door import (
+    UNIT_BINS,
+    ball_solver_module as _solver,
+    bins_about,
+    bins_below,
+    learn_sizes,
+    learn_targets,
+    quantile,
+)
 
 FAR = 200
 WHERE = {"targets": (1, 2, 250), "three targets": (3, 2, 250), "columns": (20, 1, 80)}

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skdp._release.plan import SPLIT_SLACK, Budget
-from skdp.accountant._profile import epsilon_of
 from skdp.linear_model import (
     DPLogisticRegression,
     DPRidge,
@@ -13,16 +11,19 @@ from skdp.linear_model import (
     DPSCDRegressor,
     DPSGDClassifier,
 )
-from skdp.linear_model.ball import _plan
-from skdp.linear_model.ball._plan import (
+from tests._loops import for_each
+from tests.door import (
     COARSE_BINS,
+    SPLIT_SLACK,
     UNIT_BINS,
+    Budget,
+    ball_plan_module as _plan,
     bins_about,
     bins_below,
+    epsilon_of,
     plan_ball,
     plan_targets,
 )
-from tests._loops import for_each
 
 STAGES = ["units", "coarse", "reach", "centre", "distance", "recentre", "scales", "radius"]
 ALL = {"units", "reach", "centre", "distance", "recentre", "scales", "radius"}

@@ -5,13 +5,21 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skdp._release.random import SeededStream
-from skdp._rows.ball_sums import BallSums, places
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.linear_model.ball import _solver
-from skdp.linear_model.ball._plan import UNIT_BINS, bins_about, bins_below
-from skdp.linear_model.ball._solver import Ball, learn_ball, outside, quantile
 from tests._loops import for_each
+from tests.door import (
+    UNIT_BINS,
+    Ball,
+    BallSums,
+    SeededStream,
+    ball_solver_module as _solver,
+    bins_about,
+    bins_below,
+    learn_ball,
+    outside,
+    places,
+    quantile,
+)
 
 BINS = bins_about(1.0)
 D = 4

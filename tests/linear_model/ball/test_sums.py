@@ -4,14 +4,21 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, dia_array, issparse
 
-from skdp._families.losses import LOSSES
-from skdp._release.mechanisms import GaussianMechanism, as_symmetric
-from skdp._rows import ball_sums as _sums
-from skdp._rows import row_sums as _row_sums
-from skdp._rows.ball_sums import BallSums, places, rows_in_ball
-from skdp._rows.row_sums import InferenceSums, RowSums, rounding_slack
-from skdp.linear_model.ball._plan import bins_about
-from skdp.linear_model.ball._solver import Ball
+from tests.door import (
+    LOSSES,
+    Ball,
+    BallSums,
+    GaussianMechanism,
+    InferenceSums,
+    RowSums,
+    as_symmetric,
+    ball_sums_module as _sums,
+    bins_about,
+    places,
+    rounding_slack,
+    row_sums_module as _row_sums,
+    rows_in_ball,
+)
 
 D, NULL = 3, [2, 130, 299]
 CENTRE, UNIT, RADIUS = np.array([5.0, 0.0, -2.0]), np.array([2.0, 0.5, 1.0]), 1.5

@@ -9,14 +9,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
-from skdp._families.losses import LOSSES
-from skdp._families.penalties import make_penalty
-from skdp._release.mechanisms import GaussianMechanism
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each, one_of_a_class
 from tests._objectives import penalty_value
+from tests.door import LOSSES, GaussianMechanism, make_penalty
 from tests.privacy._recorded import record
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
@@ -457,7 +455,7 @@ def test_positional_alpha_as_in_lasso():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_weights_that_overflowed_are_refused(value, cancer, monkeypatch):
-    import skdp.linear_model.dpcd._base as module
+    from tests.door import dpcd_base_module as module
 
     monkeypatch.setattr(module, "solve_dpcd", lambda *_, **__: np.full((1, 31), value))
     with pytest.raises(ValueError, match="overflowed"):

@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skdp._families.losses import LOSSES, LogLoss
-from skdp._rows import fused as _fused
-from skdp._rows.bounds import summation_slack
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
-from skdp.linear_model.dpcd import _solver
-from skdp.linear_model.dpcd._solver import SUM_BLOCK, _Descent
+from tests.door import (
+    LOSSES,
+    SUM_BLOCK,
+    LogLoss,
+    _Descent,
+    dpcd_solver_module as _solver,
+    fused_module as _fused,
+    summation_slack,
+)
 from tests.privacy import test_replay, test_replay_sparse
 from tests.privacy._cases import TWO, Case
 

@@ -10,12 +10,8 @@ from scipy.special import softmax
 from sklearn.linear_model import ElasticNet, Lasso
 from sklearn.metrics import roc_auc_score
 
-from skdp._families.losses import LOSSES
-from skdp._release.mechanisms import ExponentialChoice
-from skdp._release.random import make_stream
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
-from skdp.linear_model._plan import Problem
-from skdp.linear_model.dpcd.greedy._plan import auto_steps
+from tests.door import LOSSES, ExponentialChoice, Problem, auto_steps, make_stream
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 

@@ -6,11 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp._families.weights import WeightScale
-from skdp._release.plan import Budget
 from skdp.accountant import calibrate
-from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
 from tests._loops import for_each
+from tests.door import Budget, DPCDProblem, WeightScale, plan_dpcd
 
 
 def plan(**changes):

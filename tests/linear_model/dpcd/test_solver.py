@@ -5,16 +5,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp._families.losses import LOSSES
-from skdp._families.penalties import make_penalty
-from skdp._families.weights import EVEN
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._release.random import make_stream
-from skdp._release.sampling import SingleCoordinateSampler
-from skdp._rows.batches import CoordinateMean
-from skdp._rows.bounds import BoundedColumns
-from skdp.linear_model.dpcd._solver import feature_moments, solve_dpcd
 from tests._loops import for_each
+from tests.door import (
+    EVEN,
+    LOSSES,
+    BoundedColumns,
+    CoordinateMean,
+    GaussianMechanism,
+    SingleCoordinateSampler,
+    feature_moments,
+    make_penalty,
+    make_stream,
+    solve_dpcd,
+)
 
 
 @dataclass

@@ -8,12 +8,12 @@ from sklearn.datasets import load_linnerud, load_wine
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
-from skdp._families.losses import LOSSES
 from skdp.accountant import get_epsilon
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each
+from tests.door import LOSSES, threads_module
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -192,7 +192,7 @@ def test_float32_rows_give_nearly_the_same_model(epsilon, cancer):
 
 
 def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
-    import skdp.linear_model._base as module
+    from tests.door import linear_model_base_module as module
 
     X, y = cancer
     X = np.ascontiguousarray(100.0 * X)
@@ -220,7 +220,7 @@ def test_memory_mapped_rows(cancer, tmp_path):
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_threads_are_used_and_change_no_bit(n_outputs, rng):
     """Batches of several blocks, above the size from which threads are used."""
-    from skdp._rows import threads as _threads
+    from tests.door import threads_module as _threads
 
     n_rows, n_features = 24_000, 90
     X = rng.standard_normal((n_rows, n_features), dtype=np.float32)
@@ -246,7 +246,7 @@ def test_threads_are_used_and_change_no_bit(n_outputs, rng):
 
 @pytest.mark.parametrize("batch_size", [2048, 4100])
 def test_threads_change_no_bit_of_random_batches_of_some_blocks(batch_size, rng, monkeypatch):
-    monkeypatch.setattr("skdp._rows.threads.WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(threads_module, "WORTHWHILE_ENTRIES", 0)
     X = rng.standard_normal((9000, 5))
     fits = [
         DPSCDRegressor(
@@ -340,7 +340,7 @@ BAD_TARGET_BOUNDS = [(1.0, 1.0), (1.0, -1.0), (0.0, math.inf), (math.nan, 1.0), 
 def test_bad_parameters_are_refused_by_name_before_any_noise(
     estimator, parameters, cancer, monkeypatch
 ):
-    from skdp._release.mechanisms import GaussianMechanism
+    from tests.door import GaussianMechanism
 
     def never(*args):
         raise AssertionError("noise was drawn")
@@ -376,7 +376,7 @@ def test_a_large_delta_is_flagged(cancer):
 
 
 def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer, monkeypatch):
-    import skdp.linear_model.dpscd._estimators as module
+    from tests.door import dpscd_estimators_module as module
 
     made = []
     original = module.solve_dpscd
@@ -438,7 +438,7 @@ def test_positional_alpha_as_in_ridge():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_weights_that_overflowed_are_refused(value, cancer, monkeypatch):
-    import skdp.linear_model.dpscd._estimators as module
+    from tests.door import dpscd_estimators_module as module
 
     monkeypatch.setattr(module, "solve_dpscd", lambda rows, *_, **__: np.full((1, 31), value))
     with pytest.raises(ValueError, match="overflowed"):

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from skdp._families.weights import WeightScale
-from skdp._release.plan import Budget
 from skdp.accountant import calibrate, get_epsilon
-from skdp.linear_model.dpscd._plan import (
+from tests.door import (
+    Budget,
     DPSCDProblem,
+    WeightScale,
     plan_dpscd,
     plan_dpscd_primal,
     plan_dpscd_sequential,

@@ -3,8 +3,8 @@ import math
 import pytest
 
 from skdp.accountant import calibrate
-from skdp.linear_model.dpscd import _plan
-from skdp.linear_model.dpscd._plan import (
+from tests.door import (
+    dpscd_plan_module as _plan,
     dual_share,
     intercept_share,
     proximal_batch_size,

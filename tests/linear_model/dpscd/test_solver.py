@@ -5,15 +5,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._release.random import make_stream
-from skdp._release.sampling import CoordinateSampler, PartitionSampler, PoissonSampler
-from skdp._rows import threads as _threads
-from skdp._rows.batches import GatheredRows, squeezed
-from skdp._rows.bounds import BoundedRows, bound_columns, clip_rows
-from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
 from tests._loops import for_each
 from tests._objectives import DUAL
+from tests.door import (
+    BoundedRows,
+    CoordinateSampler,
+    GatheredRows,
+    GaussianMechanism,
+    PartitionSampler,
+    PoissonSampler,
+    bound_columns,
+    clip_rows,
+    make_stream,
+    solve_dpscd,
+    solve_dpscd_primal,
+    solve_dpscd_sequential,
+    squeezed,
+    threads_module as _threads,
+)
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,20 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import skdp.linear_model._base as module
-from skdp._families.losses import LOSSES, Huber, Multinomial
-from skdp._families.penalties import make_penalty
-from skdp._release.mechanisms import LaplaceMechanism
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSGDClassifier, DPSGDRegressor
-from skdp.linear_model._plan import beside
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each
 from tests._objectives import penalty_value
+from tests.door import (
+    LOSSES,
+    Huber,
+    LaplaceMechanism,
+    Multinomial,
+    beside,
+    linear_model_base_module as module,
+    make_penalty,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -240,7 +244,7 @@ def test_target_bounds_only_change_the_units(diabetes):
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_threads_are_used_and_change_no_bit(n_outputs, mechanism, rng):
-    from skdp._rows import threads as _threads
+    from tests.door import threads_module as _threads
 
     n_rows, n_features = 24_000, 90
     X = rng.standard_normal((n_rows, n_features), dtype=np.float32)
@@ -310,7 +314,7 @@ def test_private_estimators_keep_their_promises(estimator, options):
 @pytest.mark.parametrize("estimator", BOTH)
 @pytest.mark.parametrize("name", ["plan_dpsgd", "plan_dpsgd_laplace", "plan_dpsgd_stream"])
 def test_the_plan_is_made_of_public_scalars(estimator, name, cancer, monkeypatch):
-    import skdp.linear_model.dpsgd._base as common
+    from tests.door import dpsgd_base_module as common
 
     plans = {plan.__name__: mechanism for mechanism, plan in common.PLANS.items()}
     mechanism = plans.get(name, "laplace")
@@ -394,7 +398,7 @@ BAD_PARAMETERS = [
 def test_bad_parameters_are_refused_by_name_before_any_noise(
     estimator, parameters, cancer, monkeypatch
 ):
-    import skdp._release.mechanisms as mechanisms
+    from tests.door import mechanisms_module as mechanisms
 
     def never(*args):
         raise AssertionError("noise was drawn")
@@ -797,7 +801,7 @@ def test_budgets_that_are_no_real_numbers_are_refused(budgets, cancer):
 
 
 def test_a_fit_that_fails_late_leaves_no_weights_under_an_old_report(cancer, monkeypatch):
-    from skdp._release.plan import Plan
+    from tests.door import Plan
 
     model = DPSGDClassifier(mechanism="laplace", epsilon=0.1, classes=[0, 1], random_state=0)
     before = model.partial_fit(*cancer).coef_.copy()

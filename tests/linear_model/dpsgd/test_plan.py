@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp._release.plan import Budget
-from skdp._release.random import make_stream
 from skdp.accountant import get_epsilon
-from skdp.linear_model.dpsgd._plan import (
+from tests.door import (
+    Budget,
     DPSGDPlan,
     DPSGDProblem,
     StepSizes,
+    make_stream,
     plan_dpsgd,
     plan_dpsgd_laplace,
     plan_dpsgd_stream,

@@ -1,12 +1,7 @@
 import numpy as np
 import pytest
 
-from skdp.linear_model.dpsgd._plan import (
-    auto_disjoint_size,
-    full_step_noise,
-    mean_noise,
-    sort_by_budget,
-)
+from tests.door import auto_disjoint_size, full_step_noise, mean_noise, sort_by_budget
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 7, 30, 999, 1000])

@@ -5,16 +5,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp._families.losses import LOSSES, Multinomial
-from skdp._families.penalties import Penalty, make_penalty
-from skdp._release.mechanisms import GaussianMechanism, LaplaceMechanism
-from skdp._release.random import make_stream
-from skdp._release.sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
-from skdp._rows import threads as _threads
-from skdp._rows.bounds import clip_rows
-from skdp.linear_model.dpsgd._solver import solve_dpsgd
 from tests._loops import for_each
 from tests._objectives import EACH
+from tests.door import (
+    LOSSES,
+    GaussianMechanism,
+    LaplaceMechanism,
+    Multinomial,
+    PartitionSampler,
+    Penalty,
+    PoissonSampler,
+    SortedPartitionSampler,
+    clip_rows,
+    make_penalty,
+    make_stream,
+    solve_dpsgd,
+    threads_module as _threads,
+)
 
 
 @dataclass(frozen=True)

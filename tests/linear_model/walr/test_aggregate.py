@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from skdp._release.mechanisms import GaussianMechanism
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
-from skdp.linear_model.walr._release import prepared_rows
 from tests._loops import for_each
+from tests.door import GaussianMechanism, prepared_rows
 
 INF = float("inf")
 N_ROWS = 240

@@ -14,14 +14,17 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-import skdp.linear_model.walr._release as walr_module
-from skdp._release.mechanisms import GaussianMechanism, RandomizedResponse
 from skdp.accountant import calibrate, compose
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
-from skdp.linear_model.walr._solver import consistent_means
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each
+from tests.door import (
+    GaussianMechanism,
+    RandomizedResponse,
+    consistent_means,
+    walr_release_module as walr_module,
+)
 
 N_ROWS, N_FEATURES = 80, 4
 INF = float("inf")

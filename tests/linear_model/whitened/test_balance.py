@@ -8,9 +8,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from skdp.linear_model import DPLogisticRegression
-from skdp.linear_model.whitened import _estimators
-from skdp.linear_model.whitened._solver import Whitening, balance
 from tests._loops import for_each
+from tests.door import Whitening, balance, whitened_estimators_module as _estimators
 
 BIAS, HIDDEN = 0.5, 0.2
 PLACES = np.arange(6000)

@@ -14,6 +14,7 @@ from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each, one_of_a_class
+from tests.door import row_sums_module
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -181,7 +182,7 @@ def test_float32_rows_give_nearly_the_same_model(epsilon, cancer):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_are_not_copied_or_changed(dtype, cancer, monkeypatch):
-    import skdp.linear_model._base as module
+    from tests.door import linear_model_base_module as module
 
     X, y = cancer
     X = np.ascontiguousarray(100.0 * X, dtype=dtype)
@@ -200,9 +201,9 @@ def test_rows_are_not_copied_or_changed(dtype, cancer, monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_memory_maps_and_threads_change_no_bit(dtype, cancer, tmp_path, monkeypatch):
-    monkeypatch.setattr("skdp._rows.row_sums.WORTHWHILE_ENTRIES", 0)
-    monkeypatch.setattr("skdp._rows.row_sums._MOST_ROWS", 16)
-    monkeypatch.setattr("skdp._rows.row_sums._LEAST_ROWS", 16)
+    monkeypatch.setattr(row_sums_module, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(row_sums_module, "_MOST_ROWS", 16)
+    monkeypatch.setattr(row_sums_module, "_LEAST_ROWS", 16)
     X, y = cancer
     X = (5.0 * X).astype(dtype)
     np.save(tmp_path / "X.npy", X)
@@ -289,7 +290,7 @@ BAD_PARAMETERS = [
 
 @pytest.fixture
 def never_any_noise(monkeypatch):
-    from skdp._release.mechanisms import GaussianMechanism
+    from tests.door import GaussianMechanism
 
     def never(*args):
         raise AssertionError("noise was drawn")
@@ -387,7 +388,7 @@ def test_positional_alpha_as_in_ridge():
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("estimator", BOTH)
 def test_weights_that_overflowed_are_refused(estimator, value, cancer, monkeypatch):
-    import skdp.linear_model.whitened._estimators as module
+    from tests.door import whitened_estimators_module as module
 
     found = np.full((1, 31), value), None
     monkeypatch.setattr(module, "solve_whitened", lambda sums, **options: found)

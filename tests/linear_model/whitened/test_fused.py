@@ -8,16 +8,25 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skdp._families.losses import LOSSES
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._rows import fused as _fused
-from skdp._rows import row_sums as _row_sums
-from skdp._rows.ball_sums import BallSums, RowsInUnits, in_units, rows_in_ball
-from skdp._rows.bounds import clip_rows, null_records, row_norms
-from skdp._rows.row_sums import RowSums, rounding_slack
 from skdp.linear_model import DPLogisticRegression, DPPoissonRegressor, DPRidge
-from skdp.linear_model.ball._plan import UNIT_BINS, bins_about
-from skdp.linear_model.ball._solver import Ball
+from tests.door import (
+    LOSSES,
+    UNIT_BINS,
+    Ball,
+    BallSums,
+    GaussianMechanism,
+    RowsInUnits,
+    RowSums,
+    bins_about,
+    clip_rows,
+    fused_module as _fused,
+    in_units,
+    null_records,
+    rounding_slack,
+    row_norms,
+    row_sums_module as _row_sums,
+    rows_in_ball,
+)
 from tests.linear_model.ball.test_sums import HARD
 from tests.linear_model.whitened.test_row_sums import mapping, small_blocks
 

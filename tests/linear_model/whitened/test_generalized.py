@@ -7,16 +7,18 @@ from sklearn.base import clone
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
 from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
 
-from skdp._families.losses import Tweedie
-from skdp._release.plan import Budget
-from skdp._release.random import make_stream
-from skdp._rows.ball_sums import BallSums
-from skdp._rows.row_sums import rounding_slack
 from skdp.inspection import preview
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge, DPTweedieRegressor
-from skdp.linear_model.ball._plan import plan_targets
-from skdp.linear_model.ball._solver import learn_sizes
 from tests._loops import for_each
+from tests.door import (
+    BallSums,
+    Budget,
+    Tweedie,
+    learn_sizes,
+    make_stream,
+    plan_targets,
+    rounding_slack,
+)
 from tests.privacy._recorded import check_attack
 
 COEF = np.array([0.5, -0.4, 0.3, 0.0])

@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 from scipy.sparse import diags_array
 
-from skdp._families.losses import LOSSES, Multinomial
-from skdp._release.mechanisms import GaussianMechanism, as_vector
-from skdp._rows import group_sums as _group_sums
-from skdp._rows import row_sums as _row_sums
-from skdp._rows.bounds import clip_rows, null_records
-from skdp._rows.group_sums import GroupSums, group_rounding_slack, map_by
 from skdp.linear_model import DPLogisticRegression
+from tests.door import (
+    LOSSES,
+    GaussianMechanism,
+    GroupSums,
+    Multinomial,
+    as_vector,
+    clip_rows,
+    fused_module,
+    group_rounding_slack,
+    group_sums_module as _group_sums,
+    map_by,
+    null_records,
+    row_sums_module as _row_sums,
+)
 
 BIAS = 0.4
 ROW = 1.0 + BIAS**2
@@ -340,7 +348,7 @@ def test_no_number_of_rows_changes_who_computes_the_lengths_of_others(parameters
 
     monkeypatch.setattr(GroupSums, "__init__", spied)
     for most in (0, math.inf):
-        monkeypatch.setattr("skdp._rows.fused.WORTHWHILE_ENTRIES", most)
+        monkeypatch.setattr(fused_module, "WORTHWHILE_ENTRIES", most)
         model = DPLogisticRegression(classes=[0, 1], epsilon=9.0, random_state=0, **parameters)
         model.fit(X, y, groups=ids)
     (one, first), (other, second) = seen

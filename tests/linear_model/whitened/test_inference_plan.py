@@ -4,12 +4,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from skdp._release.mechanisms import as_vector
-from skdp._release.plan import Budget
 from skdp.accountant import calibrate
-from skdp.linear_model.ball._plan import plan_ball
-from skdp.linear_model.whitened._plan import WhitenedProblem, plan_inference
 from tests._loops import for_each
+from tests.door import Budget, WhitenedProblem, as_vector, plan_ball, plan_inference
 
 BIAS = 1.0 / 3.0
 

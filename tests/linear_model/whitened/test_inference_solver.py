@@ -4,29 +4,33 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from skdp._families.losses import LOSSES
-from skdp._release import mechanisms as _mechanisms
-from skdp._release.mechanisms import GaussianMechanism, as_symmetric
-from skdp._rows.bounds import clip_rows, null_records
-from skdp._rows.row_sums import InferenceSums
-from skdp.linear_model.ball._plan import fine_bins_below
-from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
-from skdp.linear_model.whitened._solver import whiten
-from skdp.linear_model.whitened._standard_errors import (
+from tests.door import (
     BROKEN,
     DRIFT,
     HIDDEN,
+    LOSSES,
+    MODELS,
     RARE,
     THIN,
     UNBOUNDED,
     UNSEEN,
+    GaussianMechanism,
+    InferenceSums,
     Releases,
     Taken,
     _covariance_of_hessian,
+    as_symmetric,
+    clip_rows,
     estimate,
+    fine_bins_below,
     follow,
     map_moment,
+    mechanisms_module as _mechanisms,
     normal_curvature,
+    null_records,
+    shorter,
+    solve_inference,
+    whiten,
 )
 from tests.linear_model.whitened.test_inference_plan import BIAS, plan
 

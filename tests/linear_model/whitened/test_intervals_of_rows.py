@@ -7,15 +7,18 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from skdp._families.losses import LOSSES
-from skdp._release.mechanisms import GaussianMechanism
-from skdp._rows.bounds import clip_rows
-from skdp._rows.row_sums import InferenceSums
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.linear_model.whitened import _estimators
-from skdp.linear_model.whitened._inference import MODELS, solve_inference
-from skdp.linear_model.whitened._summary import _ends
 from tests._loops import for_each
+from tests.door import (
+    LOSSES,
+    MODELS,
+    GaussianMechanism,
+    InferenceSums,
+    _ends,
+    clip_rows,
+    solve_inference,
+    whitened_estimators_module as _estimators,
+)
 from tests.linear_model.whitened.test_inference_plan import BIAS, plan
 
 RIDGE = {"target_bounds": (-1.0, 1.0), "inference": True, "random_state": 0}

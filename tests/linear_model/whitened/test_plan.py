@@ -5,10 +5,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from skdp._release.plan import Budget
 from skdp.accountant import calibrate
-from skdp.linear_model.whitened._plan import WhitenedProblem, plan_whitened
 from tests._loops import for_each
+from tests.door import Budget, WhitenedProblem, plan_whitened
 
 NAMES = ["max_iter", "clipping_norm", "step_size", "momentum"]
 BIAS = 1.0 / 3.0

@@ -6,12 +6,7 @@ from sklearn.datasets import load_breast_cancer
 
 from skdp.inspection import preview
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.linear_model.ball._solver import Ball, inside, outside
-from skdp.linear_model.whitened._moment import (
-    as_training_has_it,
-    as_users_have_it,
-    check_moment,
-)
+from tests.door import Ball, as_training_has_it, as_users_have_it, check_moment, inside, outside
 from tests.linear_model.whitened.test_plan import plan
 
 GOOD = np.array([[1.0, 3.0, -2.0], [3.0, 10.0, -5.0], [-2.0, -5.0, 9.0]])

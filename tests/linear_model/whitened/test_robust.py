@@ -9,11 +9,8 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import HuberRegressor, QuantileRegressor
 from sklearn.metrics import mean_pinball_loss
 
-from skdp._families.losses import SmoothPinball
-from skdp._rows.ball_sums import BallSums
 from skdp.linear_model import DPHuberRegressor, DPQuantileRegressor, DPRidge
-from skdp.linear_model.ball._plan import ERROR_EDGES, TARGET_EDGES
-from skdp.linear_model.ball._solver import learn_quantiles
+from tests.door import ERROR_EDGES, TARGET_EDGES, BallSums, SmoothPinball, learn_quantiles
 from tests.privacy._recorded import check_attack, record
 
 ROBUST = [DPHuberRegressor, DPQuantileRegressor]

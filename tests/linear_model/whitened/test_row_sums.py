@@ -5,12 +5,20 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, diags_array
 
-from skdp._families.losses import LOSSES, Multinomial
-from skdp._release.mechanisms import GaussianMechanism, as_vector
-from skdp._rows import row_sums as _row_sums
-from skdp._rows.batches import squeezed
-from skdp._rows.bounds import clip_rows, null_records
-from skdp._rows.row_sums import BlockSums, RowSums, block_rows, rounding_slack
+from tests.door import (
+    LOSSES,
+    BlockSums,
+    GaussianMechanism,
+    Multinomial,
+    RowSums,
+    as_vector,
+    block_rows,
+    clip_rows,
+    null_records,
+    rounding_slack,
+    row_sums_module as _row_sums,
+    squeezed,
+)
 
 BIAS = 0.4
 NO_NOISE = GaussianMechanism(math.inf, 0.0, 1, 1)

@@ -4,21 +4,28 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp._families.losses import LOSSES, Huber, Multinomial, SmoothPinball, Tweedie
-from skdp._release import mechanisms as _mechanisms
-from skdp._release.mechanisms import GaussianMechanism, as_symmetric
-from skdp._release.random import make_stream
-from skdp._rows.bounds import clip_rows, null_records
-from skdp._rows.row_sums import RowSums
-from skdp.linear_model.whitened._solver import (
+from tests._loops import for_each
+from tests.door import (
+    LOSSES,
+    RULES,
+    RULES_IN_BALL,
+    GaussianMechanism,
+    Huber,
+    Multinomial,
+    RowSums,
+    SmoothPinball,
+    Tweedie,
     Whitening,
     _noise_power,
+    as_symmetric,
     choose_steps,
+    clip_rows,
+    make_stream,
+    mechanisms_module as _mechanisms,
+    null_records,
     solve_whitened,
     whiten,
 )
-from skdp.linear_model.whitened._tuned import RULES, RULES_IN_BALL
-from tests._loops import for_each
 from tests.linear_model.whitened.test_plan import BIAS, plan
 from tests.linear_model.whitened.test_whitening import plain_shrink
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn.isotonic import isotonic_regression
 
-from skdp._release.mechanisms import as_symmetric
-from skdp.linear_model.whitened._solver import shrink, whiten
 from tests._loops import for_each
+from tests.door import as_symmetric, shrink, whiten
 from tests.linear_model.whitened.test_plan import BIAS, plan
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from skdp._rows.frames import count_bins
-from skdp.preprocessing.table._bins import (
+from tests.door import (
     coarse_ends,
+    count_bins,
     find_narrow,
     heavy_ends,
     middles,

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdp._rows.frames import Untyped, read_frame
-from skdp._rows.sources import Entries
 from skdp.preprocessing import DPTableVectorizer
+from tests.door import Entries, Untyped, read_frame
 
 NAN = np.nan
 COLUMNS = {

@@ -5,15 +5,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from skdp._rows.labels import label_beside, texts_apart
 from skdp.additive import DPAdditiveClassifier
 from skdp.plotting import ShapeFunctionDisplay
 from skdp.preprocessing import DPOneHotEncoder, DPTableVectorizer
-from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
 from skdp.statistics import describe
+from tests.door import HatsTerm, LineTerm, WordsTerm, label_beside, texts_apart
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 ODD_WORDS = ["missing", "infrequent", "(missing)", "(infrequent)", "nan", "a_b", "a b", "x" * 90]

@@ -19,9 +19,9 @@ from skdp.metrics import private_calibration_curve, private_confusion_matrix, pr
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPTableVectorizer
-from skdp.preprocessing.table._lost import is_unread
 from skdp.statistics import describe
 from tests._loops import for_each
+from tests.door import is_unread
 
 N = 4_000
 CLASSES = {"classes": [0, 1]}

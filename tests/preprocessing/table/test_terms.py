@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdp._rows.frames import Words
-from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm, WordsTerm
 from tests._loops import for_each
+from tests.door import Basis, HatsTerm, LineTerm, PairTerm, Words, WordsTerm
 
 KNOTS = np.array([-1.0, 0.5, 2.0, 1e6])
 X = np.array([-1e308, -1.0, -0.3, -0.0, 0.0, 5e-324, 0.5, 1.9, 2.0, 7e5, 1e300, np.nan])

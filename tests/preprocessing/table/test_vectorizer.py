@@ -11,13 +11,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from skdp._rows.entries import as_day
 from skdp.exceptions import BudgetExceededError, PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPTableVectorizer
 from tests._loops import for_each
+from tests.door import as_day
 
 INF = float("inf")
 N = 20_000

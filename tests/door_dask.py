@@ -1,0 +1,28 @@
+"""What tests use of the private modules of `skdp.dask`, which needs the extra `dask`.
+
+See `door.py`, which has those of all other rooms.
+"""
+
+from skdp.dask import (
+    _labels as labels_module,
+    _parts as parts_module,
+    _pinned as pinned_module,
+    _sums as sums_module,
+    _tables as tables_module,
+)
+from skdp.dask._clients import CHANGED, RowsChangedError
+from skdp.dask._estimators import Reader
+from skdp.dask._groups import WithGroups, read_groups
+from skdp.dask._parts import (
+    KeyedDigest,
+    PartitionSpec,
+    RejectedPartition,
+    _rows,
+    own_part,
+    part_by_label,
+    part_moment,
+    place_part,
+)
+from skdp.dask._passes import passes
+from skdp.dask._table import parts_of_frame, read_table
+from skdp.dask._tables import RawTable, TableReader
