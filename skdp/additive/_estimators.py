@@ -55,6 +55,8 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
     _reads_raw = True
     # Bounds that a step before promises are of columns by place: here they are of names.
     _uses_feature_bounds = False
+    # Before a fit nothing but classes was read: no kind of a column, and no column without a type.
+    _read = _untyped = ()
 
     def _takes_sparse(self):
         return False
@@ -76,9 +78,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         return plan_additive(budget, given, n_rows=n_records, **settings)
 
     def _assumed(self):
-        # An unfitted estimator has read nothing but classes.
-        said = assumed_kinds(getattr(self, "_read", ()), getattr(self, "_untyped", ()))
-        return said + self._linear()._assumed()
+        return assumed_kinds(self._read, self._untyped) + self._linear()._assumed()
 
     def _read_table(self, X):
         """Return the table, and what is given of it, of pairs and of signs."""
@@ -92,11 +92,6 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         """Refuse what a fit would; return what it assumes public of the table."""
         frame = self._read_table(X)[0]
         return assumed_kinds(frame.read, [frame.names[place] for place in frame.untyped])
-
-    def _of_linear(self):
-        """Return what the linear model is given as it is."""
-        names = "alpha", "epsilon", "delta", "adjacency", "n_jobs"
-        return {name: getattr(self, name) for name in names}
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None):
@@ -546,12 +541,22 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         """Publish what a linear model was told of y, and return the unit of its coefficients."""
         self.classes_ = classes
 
+    def _class_weight(self):
+        return self.class_weight
+
     def _checks_of_targets(self):
         return {}
 
     def _linear(self):
-        of_classes = {"classes": self.classes, "class_weight": self._class_weight()}
-        return DPLogisticRegression(**of_classes, **self._of_linear())
+        return DPLogisticRegression(
+            alpha=self.alpha,
+            classes=self.classes,
+            class_weight=self._class_weight(),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            adjacency=self.adjacency,
+            n_jobs=self.n_jobs,
+        )
 
     def _outputs(self):
         return ["value"] if len(self.classes_) == 2 else [f"value_{c}" for c in self.classes_]

@@ -7,7 +7,11 @@ from skdp._sklearn import StrOptions, quietly
 from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
 
-_OF_LOSS = {"squared_error": DPRidge, "poisson": DPPoissonRegressor, "gamma": DPGammaRegressor}
+_LINEAR_MODELS = {
+    "squared_error": DPRidge,
+    "poisson": DPPoissonRegressor,
+    "gamma": DPGammaRegressor,
+}
 
 
 class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
@@ -158,7 +162,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     _one_curve = "monotonic_cst is for one target: fit one model for each."
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS,
-        "loss": [StrOptions(set(_OF_LOSS))],
+        "loss": [StrOptions(set(_LINEAR_MODELS))],
         "target_bounds": ["array-like", None],
     }
 
@@ -216,7 +220,14 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         self.target_bounds_ = model.target_bounds_
 
     def _linear(self):
-        return _OF_LOSS[self.loss](target_bounds=self.target_bounds, **self._of_linear())
+        return _LINEAR_MODELS[self.loss](
+            alpha=self.alpha,
+            target_bounds=self.target_bounds,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            adjacency=self.adjacency,
+            n_jobs=self.n_jobs,
+        )
 
     def predict(self, X):
         """Predict targets, clipped to ``target_bounds_``.

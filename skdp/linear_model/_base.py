@@ -45,14 +45,14 @@ _UNIT_TARGETS = (
     "the scale of the targets: [-1, 1], as target_bounds=None takes it (it only affects accuracy)"
 )
 
-# Of the parameters that every private estimator has.
+# Every private estimator has these parameters.
 COMMON_CONSTRAINTS = {
     "alpha": [POSITIVE],
     "fit_intercept": ["boolean"],
     "accountant": [StrOptions({"pld", "rdp"})],
     **BUDGET_CONSTRAINTS,
 }
-# Of those that take batches of rows.
+# Estimators that take batches of rows have these.
 BATCH_CONSTRAINTS = {
     **COMMON_CONSTRAINTS,
     "data_norm": [POSITIVE],
@@ -62,11 +62,10 @@ BATCH_CONSTRAINTS = {
     "n_jobs": [Integral, None],
 }
 
-# Of the parameter `class_weight`; texts are refused with the remedy.
+# Texts are refused later, with the remedy.
 CLASS_WEIGHT = [dict, str, None]
 CLASS_CONSTRAINTS = {"classes": ["array-like", None], "class_weight": CLASS_WEIGHT}
 MARGIN_CONSTRAINTS = {**CLASS_CONSTRAINTS, "loss": [StrOptions({"log_loss", "hinge"})]}
-# Dense numbers that are taken without a copy.
 
 
 class RowPrivateEstimator(RecordPrivateEstimator):
@@ -89,15 +88,15 @@ class RowPrivateEstimator(RecordPrivateEstimator):
         return weigh(of_rows, class_weight=of_classes, classes=classes, targets=targets)
 
     def _class_weight(self):
-        # Regressors have no such parameter.
-        return getattr(self, "class_weight", None)
+        """Return the parameter `class_weight`, None for regressors, which have none."""
+        return None
 
     def _weight_scale(self, n_outputs):
-        """Return what is known of weights before a fit."""
-        of_classes = self._class_weight()
-        if of_classes is not None and self.classes is not None:
-            weights_of_classes(of_classes, np.unique(np.asarray(self.classes)))
-        return class_scale(of_classes, max(2, n_outputs))
+        """Return the public `WeightScale` of the weights of classes."""
+        class_weight = self._class_weight()
+        if class_weight is not None and self.classes is not None:
+            weights_of_classes(class_weight, np.unique(np.asarray(self.classes)))
+        return class_scale(class_weight, max(2, n_outputs))
 
     def _n_columns(self, n_features):
         """Return the number of columns of certified rows."""
@@ -111,17 +110,9 @@ class RowPrivateEstimator(RecordPrivateEstimator):
 class SteppedEstimator(RowPrivateEstimator):
     """What estimators that are trained step by step share."""
 
-    def _numbers(self, n_rows, n_features, n_outputs, scale):
-        """Return the fields of a `skdp.linear_model._plan.Problem`."""
-        n_columns = self._n_columns(n_features)
-        return {
-            "n_rows": n_rows,
-            "n_columns": n_columns,
-            "n_outputs": n_outputs,
-            "rounding_slack": summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
-            "loss": self._loss(n_outputs),
-            "scale": scale or self._weight_scale(n_outputs),
-        }
+    def _rounding_slack(self, n_rows, n_features, n_outputs):
+        """Return the slack of sums over certified rows, see `Problem`."""
+        return summation_slack(n_rows, self._n_columns(n_features), n_outputs, BLOCK_ROWS)
 
     def _report(self, plan, stream, public_weight, stated=(), **facts):
         """Return the report of a fit; `stated` are numbers that it took as public."""
@@ -144,6 +135,10 @@ class LinearRegressorMixin(CaptionMixin):
         """Return X and y as scikit-learn's contract has them."""
         checks = {"multi_output": not self._learns_sizes, "y_numeric": True, **checks}
         return validate_numbers(self, X, y, **checks)
+
+    def _has_given_bounds(self):
+        """Return whether targets are in a range that the caller gave."""
+        return self.target_bounds is not None
 
     def _read_targets(self, y, public_weight):
         """Return targets as training takes them, their units, and what records count."""
@@ -203,9 +198,10 @@ class LinearRegressorMixin(CaptionMixin):
 
     def _assumed(self):
         """Return what the report says of the targets' scale."""
-        is_assumed = self.target_bounds is None and is_private(self)
-        is_assumed = is_assumed and not self._learns_targets()
-        return (_UNIT_TARGETS,) * is_assumed + super()._assumed()
+        assumed = super()._assumed()
+        if self.target_bounds is None and is_private(self) and not self._learns_targets():
+            assumed = (_UNIT_TARGETS, *assumed)
+        return assumed
 
     def _set_coefs(self, coefs, bias, units):
         """Publish coefficients of shape (k, d) that were learnt from targets in units."""
@@ -278,8 +274,7 @@ class LinearRegressorMixin(CaptionMixin):
 
 
 def _estimates_probabilities(estimator):
-    # Estimators of one loss don't name it.
-    if getattr(estimator, "loss", "log_loss") != "log_loss":
+    if not estimator._has_log_loss():
         raise AttributeError("predict_proba is available for loss='log_loss' only.")
     return True
 
@@ -290,6 +285,17 @@ class LinearClassifierMixin(CaptionMixin):
     def _read(self, X, y, **checks):
         """Return X and y as scikit-learn's contract has them."""
         return validate_numbers(self, X, y, **checks)
+
+    def _class_weight(self):
+        return self.class_weight
+
+    def _has_given_bounds(self):
+        """Return whether targets are in a range: labels are."""
+        return True
+
+    def _has_log_loss(self):
+        """Return whether scores are logarithms of odds, as those of estimators of one loss are."""
+        return True
 
     def _read_targets(self, y, public_weight):
         """Return labels as training takes them, the classes, and what records count."""
@@ -315,7 +321,8 @@ class LinearClassifierMixin(CaptionMixin):
 
     def _assumed(self):
         """Return what the report says of the class set."""
-        return (CLASSES_READ,) * (self.classes is None) + super()._assumed()
+        assumed = super()._assumed()
+        return (CLASSES_READ, *assumed) if self.classes is None else assumed
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -21,11 +21,11 @@ FEW_FOR_SIZES = (
     "the size of the targets needs more records at this epsilon: predictions may be far off."
 )
 BALL_CONSTRAINTS = {"ball_budget": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})]}
-_OF_BALL = "center_", "scale_", "radius_"
+_BALL_ATTRIBUTES = "center_", "scale_", "radius_"
 
 
 class BallMixin:
-    """Planning a ball, learning it, and publishing it; of estimators that protect rows."""
+    """Planning a ball, learning it, and publishing it, for estimators that protect rows."""
 
     # Estimators that use one thread have no such parameter.
     n_jobs = None
@@ -33,7 +33,7 @@ class BallMixin:
     _alike_columns = False
     # Whether batches are gathered from rows in a ball's units, which are then a copy.
     _copies_rows = True
-    # Whether of targets their sizes are learnt, and not ranges.
+    # Whether sizes of targets are learnt, and not ranges.
     _learns_sizes = False
 
     def _without_ball(self):
@@ -44,7 +44,7 @@ class BallMixin:
         return True
 
     def _public_ball(self, n_features):
-        """Return the ball that rows are weighted by where none is learnt, None to clip them."""
+        """Return the ball that weighs rows where none is learnt, or None to clip them."""
 
     def _ball_budget(self):
         """Return the share of the budget that learns the ball, 0 where none can be learnt."""
@@ -125,21 +125,28 @@ class BallMixin:
         if ball is None:
             rows = super()._certified_rows(X)
             return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
-        how = {"fit_intercept": self.fit_intercept, "is_copied": self._copies_rows}
-        return rows_in_ball(X, ball, is_null, clip=is_private(self), **how)
+        return rows_in_ball(
+            X,
+            ball,
+            is_null,
+            fit_intercept=self.fit_intercept,
+            clip=is_private(self),
+            is_copied=self._copies_rows,
+        )
 
     def _published_ball(self):
         """Return the ball of a fit, or None where none was learnt."""
-        found = [getattr(self, name, None) for name in _OF_BALL]
-        return None if found[0] is None else Ball(*found)
+        if not hasattr(self, "radius_"):
+            return None
+        return Ball(self.center_, self.scale_, self.radius_)
 
     def _set_ball(self, ball):
         """Publish what was learnt of the rows; None: forget that of a fit before."""
-        for name, value in zip(_OF_BALL, ball or (), strict=False):
-            setattr(self, name, value)
         if ball is None:
-            for name in _OF_BALL:
+            for name in _BALL_ATTRIBUTES:
                 vars(self).pop(name, None)
+        else:
+            self.center_, self.scale_, self.radius_ = ball.center, ball.scale, ball.radius
 
 
 def shares_of(codes):

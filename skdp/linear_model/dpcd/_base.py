@@ -37,8 +37,9 @@ from skdp.linear_model.dpcd.greedy._solver import solve_greedy
 
 _COUNT = Interval(Integral, 1, 10**9, closed="both")
 _SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-60, 1e200
-# Of the passes over all coordinates, which greedy selection doesn't make: values that ask nothing.
-_OF_PASSES = {
+# These parameters are for passes over all coordinates, which greedy selection doesn't make. Their
+# values here ask for nothing.
+_NEUTRAL_FOR_PASSES = {
     "smoothness_budget": (0.1,),
     "clip_by": ("row",),
     "smoothness": ("private",),
@@ -79,10 +80,13 @@ class _InRanges(SteppedEstimator):
     """Rows whose values are bounded, and whose norms are where there is a `data_norm`."""
 
     def _certified_rows(self, X):
-        clip, scaled = is_private(self), self.data_norm is not None
-        data_norm = check_positive(self.data_norm, "data_norm") if scaled else 1.0
-        how = {"fit_intercept": self.fit_intercept, "clip": clip and scaled}
-        return clip_rows(X, data_norm=data_norm, **how)
+        has_norm = self.data_norm is not None
+        return clip_rows(
+            X,
+            data_norm=check_positive(self.data_norm, "data_norm") if has_norm else 1.0,
+            fit_intercept=self.fit_intercept,
+            clip=is_private(self) and has_norm,
+        )
 
 
 class BaseDPCD(BallMixin, _InRanges):
@@ -168,9 +172,13 @@ class BaseDPCD(BallMixin, _InRanges):
             check_mean_squares(self.smoothness, n_features)
         elif self.smoothness not in ("private", "bounds"):
             raise ValueError("smoothness must be 'private', 'bounds' or an array.")
-        for name, values in _OF_PASSES.items() if self._is_greedy else ():
-            given = getattr(self, name)
-            if not (isinstance(given, (str, Real, NoneType)) and given in values):
+        if self._is_greedy:
+            self._refuse_parameters_of_passes()
+
+    def _refuse_parameters_of_passes(self):
+        for name, neutral_values in _NEUTRAL_FOR_PASSES.items():
+            value = getattr(self, name)
+            if not (isinstance(value, (str, Real, NoneType)) and value in neutral_values):
                 raise ValueError(
                     f"{name} belongs to selection='cyclic': leave it out with selection='greedy'."
                 )
@@ -180,6 +188,13 @@ class BaseDPCD(BallMixin, _InRanges):
         if not isinstance(self.smoothness, str):
             return False
         return self.smoothness == "private" or not is_private(self)
+
+    def _only_positive(self):
+        """Return whether negative coefficients are ruled out."""
+        return False
+
+    def _penalty_name(self):
+        return "elasticnet"
 
     def _coefficient_box(self, n_features):
         """Return the ends of coefficients' intervals in the units of the caller, maybe infinite."""
@@ -191,7 +206,7 @@ class BaseDPCD(BallMixin, _InRanges):
         low, high = read_pair(bounds, "coef_bounds", problem, n_features, may_be_equal=True)
         if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
             raise ValueError("coef_bounds must have low <= high and leave a finite number.")
-        if getattr(self, "positive", False):
+        if self._only_positive():
             low = np.maximum(low, 0.0)
             if not (low <= high).all():
                 raise ValueError("coef_bounds leave no coefficient that positive=True allows.")
@@ -208,9 +223,13 @@ class BaseDPCD(BallMixin, _InRanges):
             low, high = low * ball.scale, high * ball.scale
         if self.fit_intercept:
             low, high = np.append(low, -np.inf), np.append(high, np.inf)
-        name = getattr(self, "penalty", "elasticnet")
-        ends = {"low": low / unit, "high": high / unit}
-        penalty = make_penalty(name, float(self.alpha), self.l1_ratio, **ends)
+        penalty = make_penalty(
+            self._penalty_name(),
+            float(self.alpha),
+            self.l1_ratio,
+            low=low / unit,
+            high=high / unit,
+        )
         return replace(penalty, l1=penalty.l1 / unit)
 
     def _bounded_columns(self, rows, ball):
@@ -231,19 +250,26 @@ class BaseDPCD(BallMixin, _InRanges):
         if self._is_greedy:
             return self._greedy_plan(n_rows, n_features, n_outputs, scale)
         data_norm = np.inf if self.data_norm is None else float(self.data_norm)
-        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
-        together = numbers["n_columns"] if self.clip_by == "row" else 1
-        numbers["rounding_slack"] = summation_slack(n_rows, together, n_outputs, SUM_BLOCK)
+        n_columns = self._n_columns(n_features)
+        together = n_columns if self.clip_by == "row" else 1
         bounds, budget = public_feature_bounds(self, n_features), self._budget(n_rows)
         longest = min(data_norm, norm_of_ranges(*bounds))
         learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), longest)
         ranges, ball, spent = learning
-        # No value of a row that is cut to a radius is larger.
-        reach = norm_in_units(*bounds, data_norm) if ball is None else 1.0
-        slack = summation_slack(n_rows, numbers["n_columns"], 1, SUM_BLOCK)
-        numbers |= {"n_features": n_features, "reach": reach, "square_slack": slack}
+        problem = DPCDProblem(
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_outputs=n_outputs,
+            rounding_slack=summation_slack(n_rows, together, n_outputs, SUM_BLOCK),
+            loss=self._loss(n_outputs),
+            scale=scale or self._weight_scale(n_outputs),
+            n_features=n_features,
+            # No value of a row that is cut to a radius is larger.
+            reach=norm_in_units(*bounds, data_norm) if ball is None else 1.0,
+            square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
+        )
         return plan_dpcd(
-            DPCDProblem(**numbers),
+            problem,
             budget,
             max_iter=self.max_iter,
             clipping_norm=self.clipping_norm,
@@ -258,11 +284,24 @@ class BaseDPCD(BallMixin, _InRanges):
         )
 
     def _greedy_plan(self, n_rows, n_features, n_outputs, scale):
-        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
-        # Products add up in any order, of sparse columns in two parts, one of them twice as long.
-        numbers["rounding_slack"] = 3.0 * summation_slack(n_rows, 1, n_outputs, n_rows)
-        options = {name: getattr(self, name) for name in ("max_iter", "clipping_norm", "step_size")}
-        return plan_greedy(Problem(**numbers), n_features, self._budget(n_rows), **options)
+        problem = Problem(
+            n_rows=n_rows,
+            n_columns=self._n_columns(n_features),
+            n_outputs=n_outputs,
+            # Products add up in any order, those of sparse columns in two parts, one of them twice
+            # as long.
+            rounding_slack=3.0 * summation_slack(n_rows, 1, n_outputs, n_rows),
+            loss=self._loss(n_outputs),
+            scale=scale or self._weight_scale(n_outputs),
+        )
+        return plan_greedy(
+            problem,
+            n_features,
+            self._budget(n_rows),
+            max_iter=self.max_iter,
+            clipping_norm=self.clipping_norm,
+            step_size=self.step_size,
+        )
 
     def _solve_greedily(self, plan, rows, targets, stream, weights, unit):
         X, reach = self._bounded_columns(rows, None)

@@ -278,6 +278,9 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.ledger = ledger
         self.random_state = random_state
 
+    def _only_positive(self):
+        return self.positive
+
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
 
@@ -812,6 +815,9 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         self.shrinkage = shrinkage
         self.ledger = ledger
         self.random_state = random_state
+
+    def _penalty_name(self):
+        return self.penalty
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"]

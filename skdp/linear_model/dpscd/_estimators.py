@@ -141,18 +141,40 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         if self.solver == "primal":
             # Refused here, before the fit is charged.
             public_feature_bounds(self, n_features)
-        row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
-        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
-        problem = DPSCDProblem(row_norm=row_norm, alpha=float(self.alpha), **numbers)
+        problem = DPSCDProblem(
+            n_rows=n_rows,
+            n_columns=self._n_columns(n_features),
+            n_outputs=n_outputs,
+            rounding_slack=self._rounding_slack(n_rows, n_features, n_outputs),
+            loss=self._loss(n_outputs),
+            scale=scale or self._weight_scale(n_outputs),
+            row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
+            alpha=float(self.alpha),
+        )
         max_iter, budget = check_count(self.max_iter, "max_iter"), self._budget(n_rows)
         data_norm = check_positive(self.data_norm, "data_norm")
         learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), data_norm)
-        options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
-        if self.solver == "dual":
-            options |= {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
-            options["ranges"], options["ball"], _ = learning
-        make = PLANS[check_word(self.solver, "solver", PLANS)]
-        return make(problem, budget, max_iter=max_iter, **options)
+        plan = PLANS[check_word(self.solver, "solver", PLANS)]
+        if self.solver != "dual":
+            return plan(
+                problem,
+                budget,
+                max_iter=max_iter,
+                batch_size=self.batch_size,
+                clipping_norm=self.clipping_norm,
+            )
+        ranges, ball, _ = learning
+        return plan(
+            problem,
+            budget,
+            max_iter=max_iter,
+            batch_size=self.batch_size,
+            clipping_norm=self.clipping_norm,
+            noisy_dual=self.noisy_dual,
+            proximal=self.proximal,
+            ranges=ranges,
+            ball=ball,
+        )
 
     def _solve(self, plan, rows, targets, stream, weights):
         coins, noise = stream.spawn(2)
@@ -629,6 +651,9 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         self.n_jobs = n_jobs
         self.ledger = ledger
         self.random_state = random_state
+
+    def _has_log_loss(self):
+        return self.loss == "log_loss"
 
     def _loss(self, n_outputs):
         return LOSSES[self.loss]

@@ -27,7 +27,13 @@ from skdp.linear_model._plan import LARGEST_NORM
 from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpsgd import _tuned as tuned
-from skdp.linear_model.dpsgd._plan import PLANS, DPSGDProblem, StepSizes, plan_dpsgd_stream
+from skdp.linear_model.dpsgd._plan import (
+    DPSGDProblem,
+    StepSizes,
+    plan_dpsgd,
+    plan_dpsgd_laplace,
+    plan_dpsgd_stream,
+)
 from skdp.linear_model.dpsgd._solver import solve_dpsgd
 
 BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
@@ -168,8 +174,17 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         if longest is not None:
             row_norm = min(max(longest, 1e-15 * row_norm), LARGEST_NORM)
-        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
-        return DPSGDProblem(row_norm=row_norm, l1=penalty.l1, l2=penalty.l2, **numbers)
+        return DPSGDProblem(
+            n_rows=n_rows,
+            n_columns=self._n_columns(n_features),
+            n_outputs=n_outputs,
+            rounding_slack=self._rounding_slack(n_rows, n_features, n_outputs),
+            loss=self._loss(n_outputs),
+            scale=scale or self._weight_scale(n_outputs),
+            row_norm=row_norm,
+            l1=penalty.l1,
+            l2=penalty.l2,
+        )
 
     def _steps(self):
         return StepSizes(self.learning_rate, self.eta0, float(self.power_t), float(self.alpha))
@@ -183,15 +198,29 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
     ):
         """Return the plan of a fit."""
         problem = self._problem(n_rows, n_features, n_outputs, longest, scale)
-        options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
-        make, budget = PLANS[check_word(self.mechanism, "mechanism", PLANS)], self._budget(n_rows)
-        data_norm = check_positive(self.data_norm, "data_norm")
-        learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), data_norm)
-        if self.mechanism == "laplace":
-            options["sample_epsilon"] = sample_epsilon
-        else:
-            options["ranges"], options["ball"], _ = learning
-        return make(problem, budget, self._steps(), max_iter=self.max_iter, **options)
+        mechanism = check_word(self.mechanism, "mechanism", ("gaussian", "laplace"))
+        budget, data_norm = self._budget(n_rows), check_positive(self.data_norm, "data_norm")
+        ranges, ball, _ = self._planned_learning(budget, n_rows, (n_features, n_outputs), data_norm)
+        if mechanism == "laplace":
+            return plan_dpsgd_laplace(
+                problem,
+                budget,
+                self._steps(),
+                max_iter=self.max_iter,
+                batch_size=self.batch_size,
+                clipping_norm=self.clipping_norm,
+                sample_epsilon=sample_epsilon,
+            )
+        return plan_dpsgd(
+            problem,
+            budget,
+            self._steps(),
+            max_iter=self.max_iter,
+            batch_size=self.batch_size,
+            clipping_norm=self.clipping_norm,
+            ranges=ranges,
+            ball=ball,
+        )
 
     def _solve(self, plan, rows, targets, stream, weights, **changes):
         """Return the coefficients that a plan leads to."""

@@ -645,6 +645,9 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
             return self.classes_, was_read
         return given, was_read and not first
 
+    def _has_log_loss(self):
+        return self.loss == "log_loss"
+
     def _loss(self, n_outputs):
         if self.loss == "log_loss" and n_outputs > 1:
             return Multinomial(n_outputs)

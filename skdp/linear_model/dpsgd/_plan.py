@@ -321,9 +321,6 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
     )
 
 
-PLANS = {"gaussian": plan_dpsgd, "laplace": plan_dpsgd_laplace}
-
-
 def _radius(problem, release):
     """Return the length that a model is cut to: without noise none is."""
     return problem.radius if release.noise_multiplier > 0.0 else math.inf

@@ -235,7 +235,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
-            bounded_targets=ranges is not None or getattr(self, "target_bounds", ()) is not None,
+            bounded_targets=ranges is not None or self._has_given_bounds(),
         )
         make_plan = plan_inference if self.inference else plan_whitened
         return make_plan(
@@ -562,6 +562,13 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         self.n_jobs = n_jobs
         self.ledger = ledger
         self.random_state = random_state
+
+    def _described_targets(self):
+        low, high = self.target_bounds_
+        if not np.isfinite(low):
+            return ""
+        place = "clipped to the learnt range" if self._learns_targets() else "in"
+        return f"targets {place} [{low:g}, {high:g}], "
 
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]

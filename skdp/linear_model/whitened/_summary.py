@@ -170,12 +170,13 @@ class InferenceMixin:
         self.inference_quality_ = errors.quality
         self.inference_reasons_ = errors.reasons
 
+    def _described_targets(self):
+        """Return what intervals say of targets, in words: nothing of labels."""
+        return ""
+
     def _described_estimand(self, errors):
         """Return what intervals cover, in words."""
-        bounds, targets = getattr(self, "target_bounds_", (-np.inf, np.inf)), ""
-        if np.isfinite(bounds[0]):
-            place = "clipped to the learnt range" if self._learns_targets() else "in"
-            targets = "targets {} [{:g}, {:g}], ".format(place, *bounds)
+        targets = self._described_targets()
         kind, of_rows, rule = "", "", "every row counts whole"
         if errors.share_shortened is not None:
             kind, of_rows = "weighted ", f"radius_={self.radius_:.3g}, "
