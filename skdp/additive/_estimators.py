@@ -73,9 +73,13 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
 
     def _plan_of(self, given, n_records, by_group):
         check_n_jobs(self.n_jobs)
-        settings = {"features_budget": self.features_budget, "n_knots": check_n_knots(self.knots)}
-        budget = self._budget(n_records, by_group)
-        return plan_additive(budget, given, n_rows=n_records, **settings)
+        return plan_additive(
+            self._budget(n_records, by_group),
+            given,
+            features_budget=self.features_budget,
+            n_rows=n_records,
+            n_knots=check_n_knots(self.knots),
+        )
 
     def _assumed(self):
         return assumed_kinds(self._read, self._untyped) + self._linear()._assumed()
@@ -135,7 +139,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
             If a column is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
-        y = validate_data(self, "no_validation", y, **self._checks_of_targets())
+        y = self._validated_y(y)
         frame, given, pairs, signs = self._read_table(X)
         quietly(check_consistent_length, y, range(frame.n_rows))
         model = self._linear()
@@ -544,8 +548,8 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     def _class_weight(self):
         return self.class_weight
 
-    def _checks_of_targets(self):
-        return {}
+    def _validated_y(self, y):
+        return validate_data(self, "no_validation", y)
 
     def _linear(self):
         return DPLogisticRegression(

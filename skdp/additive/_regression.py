@@ -3,7 +3,7 @@
 from sklearn.base import RegressorMixin
 
 from skdp._estimator import is_private
-from skdp._sklearn import StrOptions, quietly
+from skdp._sklearn import StrOptions, quietly, validate_data
 from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
 
@@ -205,8 +205,10 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _checks_of_targets(self):
-        return {"multi_output": self._is_linear(), "y_numeric": True}
+    def _validated_y(self, y):
+        return validate_data(
+            self, "no_validation", y, multi_output=self._is_linear(), y_numeric=True
+        )
 
     def _is_linear(self):
         """Return whether predictions are sums of terms, and not exponentials of them."""

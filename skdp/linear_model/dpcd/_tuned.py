@@ -23,9 +23,9 @@ STEP_SIZE = 1.0
 # the optimum is flat. Slopes of a very rare class are longer than any such clip ("Clipping").
 CLIP = 0.18
 LARGEST_CLIP = 3.0
-# Of losses without a bound on slopes, k and its largest value are so many times as large where rows
-# are clipped as a whole, because lengths of rows vary less than their entries. R2 grew on all
-# tables that were tried ("Clipping").
+# Where rows are clipped as a whole and slopes have no bound, k and its largest value are so many
+# times as large, because lengths of rows vary less than their entries. R2 grew on all tables that
+# were tried ("Clipping").
 CLIP_FACTOR_BY_ROW = 0.5
 # The noise of the last update of all columns moves predictions by at most this share of the loss's
 # typical prediction ("Clipping").

@@ -76,7 +76,7 @@ CONSTRAINTS = {
     "n_jobs": [Integral, None],
 }
 
-# Of regressions whose errors aren't inferred.
+# Regressions of other losses than squares have these: their errors aren't inferred.
 REGRESSION_CONSTRAINTS = {
     **{name: allowed for name, allowed in CONSTRAINTS.items() if name != "inference"},
     "momentum": [Interval(Real, 0, 1, closed="left"), AUTO],
@@ -99,7 +99,7 @@ class Solved(NamedTuple):
 class BaseWhitened(BallMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
 
-    # Of those that don't let them be chosen.
+    # Estimators without these parameters have their defaults.
     momentum, public_moment = "auto", None
     _copies_rows = False
 
@@ -298,8 +298,10 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         return coefs, steps
 
     def _assumed(self):
-        is_used = self.public_moment is not None and is_private(self)
-        return (_MOMENT_STATED,) * is_used + super()._assumed()
+        assumed = super()._assumed()
+        if self.public_moment is not None and is_private(self):
+            assumed = (_MOMENT_STATED, *assumed)
+        return assumed
 
     def _set_report(self, plan, steps, stream, also_public=(), **facts):
         """Publish the report, first of all: there are no coefficients without theirs."""

@@ -35,7 +35,7 @@ _POWER = "power must be 0 or at least 1: no distribution has one in between."
 class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     """A mean that is the exponential of a linear predictor; `_power` is that of its variance."""
 
-    # Of errors there are none.
+    # Standard errors aren't inferred.
     inference = False
     _learns_sizes = True
 

@@ -22,20 +22,17 @@ from skdp.linear_model._base import (
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._plan import CUT_TO, ERROR_EDGES, TARGET_EDGES, plan_counts
 from skdp.linear_model.ball._solver import learn_quantiles, outside
+from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._estimators import (
     REGRESSION_CONSTRAINTS,
     BaseWhitened,
     rows_of,
 )
 
-# Of the smoothed pinball, in spreads of the targets. Its slope is steep where errors are small, but
-# a mean over rows, whose errors vary, is not: the second is the largest that is allowed for.
-_WIDTH, _STEEPEST = 0.03, 1.0
-# Steps without noise, where curvature may be a small part of its bound.
-_EXACT = 1000
-# Between the quartiles of a normal distribution, in deviations; and the least spread of targets,
-# half a bin, over half the range of most.
-_NORMAL, _LEAST = 1.349, 2.0**-6
+# The quartiles of a normal distribution are so many standard deviations apart.
+_QUARTILES_APART = 1.349
+# The smallest spread of targets is half a bin, over half the range that most are in.
+_SMALLEST_SPREAD = 2.0**-6
 # Larger bounds carry no information on the size of the targets.
 _LARGEST_UNIT = 1e30
 
@@ -43,7 +40,7 @@ _LARGEST_UNIT = 1e30
 class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     """A linear model of targets in units of their spread, which is released first."""
 
-    # Of errors there are none.
+    # Standard errors aren't inferred.
     inference = False
     # The quantile of the errors that the intercept is moved to in the end, or None.
     _moved_to = None
@@ -177,8 +174,10 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         values, how = (targets - midpoint) / half_width, (stream, shares, is_null)
         found = self._quantiles(values, TARGET_EDGES, wanted, planned, *how)
         first, third, start = midpoint + half_width * found
-        least = _LEAST * half_width * is_private(self)
-        spread = max((third - first) / _NORMAL, least) if third > first else half_width
+        smallest = _SMALLEST_SPREAD * half_width if is_private(self) else 0.0
+        spread = half_width
+        if third > first:
+            spread = max((third - first) / _QUARTILES_APART, smallest)
         if self.target_bounds is None and self._learns_targets():
             bounds = midpoint - CUT_TO * half_width, midpoint + CUT_TO * half_width
             targets, units = np.clip(targets, *bounds), units._replace(bounds=bounds)
@@ -209,8 +208,10 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _adapted(self, plan):
         """Return the plan for the curvature that a mean over rows has, or for as many steps."""
         if not is_private(self):
-            return replace(plan, max_iter=_EXACT if plan.max_iter == "auto" else plan.max_iter)
-        return replace(plan, problem=replace(plan.problem, smoothness=_STEEPEST))
+            is_auto = plan.max_iter == "auto"
+            max_iter = tuned.STEPS_WITHOUT_PRIVACY if is_auto else plan.max_iter
+            return replace(plan, max_iter=max_iter)
+        return replace(plan, problem=replace(plan.problem, smoothness=tuned.MEAN_SMOOTHNESS))
 
 
 class DPHuberRegressor(_RobustRegressor):
@@ -676,4 +677,4 @@ class DPQuantileRegressor(_RobustRegressor):
         return self.quantile
 
     def _loss(self, n_outputs):
-        return SmoothPinball(self.quantile, _WIDTH)
+        return SmoothPinball(self.quantile, tuned.PINBALL_WIDTH)

@@ -164,28 +164,36 @@ def solve_whitened(sums, *, plan, rules, stream):
 
 def choose_steps(white, plan, rules):
     """Return the steps that suit a map of rows, where they aren't given."""
-    told = {"n_steps": plan.max_iter, "momentum": plan.momentum}
-    told = {name: value for name, value in told.items() if value != "auto"}
     if not plan.budget.is_private:
-        n_steps = told.get("n_steps", rules.schedules[0].n_steps)
+        n_steps = rules.schedules[0].n_steps if plan.max_iter == "auto" else plan.max_iter
         # Steps of momentum m leave sqrt(m) of an error each.
         momentum = min(tuned.ERROR_LEFT_WITHOUT_NOISE ** (2.0 / n_steps), 0.97)
-        schedule = tuned.Schedule(n_steps, momentum, 0.5, math.inf)
-        return _take(schedule._replace(**told), math.inf, white, plan, rules)
+        schedule = _as_asked(tuned.Schedule(n_steps, momentum, 0.5, math.inf), plan)
+        return _take(schedule, math.inf, white, plan, rules)
     clip, max_clip = _choose_clip(white, plan, rules)
     schedules = tuned.SCHEDULES_WITHOUT_MOMENT if white.moment is None else rules.schedules
     share = white.effective_columns / plan.problem.n_columns
     are_few = share < tuned.SHARE_OF_MANY_COLUMNS
     are_few = are_few and white.effective_columns >= tuned.FEWEST_OF_MANY_COLUMNS
     if rules.few is not None and schedules is rules.schedules and are_few:
-        steps = _take(rules.few._replace(**told), min(clip, 0.5 * max_clip), white, plan, rules)
-        if steps.noise * share < rules.few.noise:
+        few = _as_asked(rules.few, plan)
+        steps = _take(few, min(clip, 0.5 * max_clip), white, plan, rules)
+        if steps.noise * share < few.noise:
             return steps
     for schedule in schedules:
-        steps = _take(schedule._replace(**told), clip, white, plan, rules)
+        steps = _take(_as_asked(schedule, plan), clip, white, plan, rules)
         if steps.noise < schedule.noise:
             break
     return steps
+
+
+def _as_asked(schedule, plan):
+    """Return a schedule with the number of steps and the momentum of the plan, where it has any."""
+    if plan.max_iter != "auto":
+        schedule = schedule._replace(n_steps=plan.max_iter)
+    if plan.momentum != "auto":
+        schedule = schedule._replace(momentum=plan.momentum)
+    return schedule
 
 
 def _choose_clip(white, plan, rules):

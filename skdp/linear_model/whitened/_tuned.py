@@ -130,6 +130,14 @@ BALANCE_LEFT_OUT_PER_NOISE = 2.0
 # Models of counts and amounts. Linear predictors are within this of the mean's: a factor of 1,100,
 # so that no exponential overflows ("Losses without a smooth slope").
 LARGEST_LINEAR_PREDICTOR = 7.0
+# The width of the smoothed pinball, in spreads of the targets. A narrower one is closer to the
+# pinball, and its derivative is steeper.
+PINBALL_WIDTH = 0.03
+# Robust losses bend as if their derivative's slope were this: that of the pinball is steep where
+# errors are small, but its mean over rows, whose errors vary, is not ("Quantiles and outliers").
+MEAN_SMOOTHNESS = 1.0
+# Without privacy robust losses take so many steps, as curvature may be a small part of its bound.
+STEPS_WITHOUT_PRIVACY = 1000
 
 
 class InferenceRules(NamedTuple):
