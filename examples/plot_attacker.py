@@ -27,7 +27,7 @@ from scipy.stats import norm
 
 from skdp.audit import audit
 from skdp.linear_model import DPSGDClassifier
-from skdp.plotting import TradeoffDisplay
+from skdp.plotting import PrivacyDisplay
 
 N_REPEATS = 6
 DELTA = 1e-3
@@ -132,13 +132,13 @@ print(false.to_text())
 
 figure, axes = plt.subplots(figsize=(6.2, 5.2), layout="constrained")
 for (epsilon, report), colour in zip(reports.items(), (GREEN, BLUE, ORANGE), strict=True):
-    display = TradeoffDisplay.from_report(
+    display = PrivacyDisplay.from_report(
         report, audit=audits[epsilon], ax=axes, color=colour, linestyle="-", linewidth=2
     )
     place = {0.5: 0.6, 2.0: 0.45, 5.0: 0.27}[epsilon]
     axes.annotate(
         rf"$\varepsilon = {epsilon:g}$",
-        (place, np.interp(place, display.fpr, display.fnr)),
+        (place, np.interp(place, display.x, display.y)),
         xytext=(-2, -3),
         textcoords="offset points",
         ha="right",

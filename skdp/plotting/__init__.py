@@ -4,15 +4,17 @@ matplotlib is imported when something is drawn; the extra ``[plot]`` installs it
 """
 
 from skdp.plotting._ledger import LedgerDisplay
-from skdp.plotting._profile import PrivacyProfileDisplay
+from skdp.plotting._privacy import PrivacyDisplay
+
+# Names of 0.3, which warn where they are used.
+from skdp.plotting._renamed import PrivacyProfileDisplay as PrivacyProfileDisplay
+from skdp.plotting._renamed import TradeoffDisplay as TradeoffDisplay
 from skdp.plotting._shapes import ShapeFunctionDisplay
-from skdp.plotting._tradeoff import TradeoffDisplay
 from skdp.plotting._utility import PrivacyUtilityDisplay
 
 __all__ = [
     "LedgerDisplay",
-    "PrivacyProfileDisplay",
+    "PrivacyDisplay",
     "PrivacyUtilityDisplay",
     "ShapeFunctionDisplay",
-    "TradeoffDisplay",
 ]

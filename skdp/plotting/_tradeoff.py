@@ -1,9 +1,9 @@
-"""The trade-off curve: the best attack that a guarantee allows, and the result of an attack."""
+"""The trade-off of errors: the best attack that a guarantee allows, and the result of one."""
 
 import numpy as np
 from scipy.stats import binomtest
 
-from skdp.plotting._axes import check_increasing, check_report, draw_curve, open_axes, report_label
+from skdp.plotting._axes import check_increasing, draw_curve
 
 # Dense at both ends, and down to rates that only a sure attack has: strong curves bend there.
 _RATES = np.union1d(
@@ -12,159 +12,25 @@ _RATES = np.union1d(
 _CHANCE_LEVEL = "blind guess"
 
 
-class TradeoffDisplay:
-    """Errors of the best attack that a guarantee allows: false negatives against false positives.
+def tradeoff_of(report, rates):
+    """Return false positive rates, which None chooses, and the smallest false negative rates."""
+    rates = _RATES if rates is None else _check_rates(rates)
+    return rates, np.array([1.0 - report.tpr_at(float(rate)) for rate in rates])
 
-    An attacker sees what was published, knows every other record, and decides whether a given
-    record took part (for the adjacency "replace_one": which of two records did; for
-    "replace_label": which of two labels a record has). The curve is the smallest false negative
-    rate at each false positive rate. **No attack can be below it**; a guess that ignores the
-    published results is on the diagonal. The closer the curve is to the diagonal, the stronger the
-    guarantee.
 
-    Created by :meth:`from_report`. All parameters are stored as attributes.
-
-    **Privacy.** Drawing a report costs nothing: a report holds public numbers only. An audit is
-    **not private**: it reveals the data that it used.
-
-    Parameters
-    ----------
-    fpr : ndarray of shape (n_points,)
-        False positive rates.
-    fnr : ndarray of shape (n_points,)
-        Smallest false negative rates that an attack can have there.
-    audit : skdp.audit.AuditResult, default=None
-        Result of an attack with the method "threshold".
-    name : str, default=None
-        Name of the curve in the legend.
-
-    Attributes
-    ----------
-    line_ : matplotlib Line2D
-        The curve.
-    fill_ : matplotlib PolyCollection
-        The region that no attack can reach.
-    chance_level_ : matplotlib Line2D
-        The diagonal of blind guesses.
-    audit_ : matplotlib ErrorbarContainer or None
-        The attack of the audit.
-    ax_ : matplotlib Axes
-        Axes with the curve.
-    figure_ : matplotlib Figure
-        Figure of the axes.
-
-    See Also
-    --------
-    PrivacyProfileDisplay : The same guarantee as delta against epsilon.
-    skdp.audit.audit : Attacks on a fit.
-
-    Notes
-    -----
-    The trade-off function of [1]_, computed by
-    :meth:`skdp.accountant.PrivacyReport.tpr_at` from the whole privacy profile, in the direction
-    that is easier for the attacker.
-
-    References
-    ----------
-    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. JRSS B 84.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from skdp.linear_model import DPSCDClassifier
-    >>> from skdp.plotting import TradeoffDisplay
-    >>> X, y = make_classification(n_samples=1000, random_state=0)
-    >>> report = DPSCDClassifier(epsilon=1.0, classes=[0, 1]).fit(X, y).privacy_report_
-    >>> display = TradeoffDisplay.from_report(report)
-    >>> bool((display.fnr <= 1.0 - display.fpr).all())
-    True
-    """
-
-    def __init__(self, *, fpr, fnr, audit=None, name=None):
-        self.fpr = fpr
-        self.fnr = fnr
-        self.audit = audit
-        self.name = name
-
-    @classmethod
-    def from_report(cls, report, *, fpr=None, audit=None, ax=None, name=None, **kwargs):
-        """Draw the curve of a report.
-
-        Parameters
-        ----------
-        report : skdp.accountant.PrivacyReport
-            Such as the ``privacy_report_`` of a fitted estimator, or a composition.
-        fpr : array-like of shape (n_points,), default=None
-            False positive rates at which the curve is computed, in [0, 1]. None chooses some that
-            make it smooth.
-        audit : skdp.audit.AuditResult, default=None
-            Result of an attack with the method "threshold": a point, with exact intervals for both
-            rates at the confidence of the audit. Its adjacency must be that of the report.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure. Several reports may share axes.
-        name : str, default=None
-            Name of the curve in the legend; None writes the guarantee.
-        **kwargs : dict
-            Passed to matplotlib's ``plot`` for the curve.
-
-        Returns
-        -------
-        display : TradeoffDisplay
-            What was drawn.
-
-        Raises
-        ------
-        TypeError
-            If `report`, `audit` or `ax` is something else.
-        ValueError
-            If `fpr` isn't an increasing list of rates, or the audit doesn't fit the report.
-        ImportError
-            If matplotlib is missing.
-        """
-        check_report(report)
-        _check_audit(audit, report)
-        rates = _RATES if fpr is None else _check_rates(fpr)
-        fnr = np.array([1.0 - report.tpr_at(float(rate)) for rate in rates])
-        name = report_label(report) if name is None else name
-        return cls(fpr=rates, fnr=fnr, audit=audit, name=name).plot(ax, **kwargs)
-
-    def plot(self, ax=None, *, name=None, **kwargs):
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        name : str, default=None
-            Name of the curve in the legend; None takes that of the display.
-        **kwargs : dict
-            Passed to matplotlib's ``plot`` for the curve.
-
-        Returns
-        -------
-        display : TradeoffDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is missing.
-        TypeError
-            If `ax` isn't a matplotlib Axes.
-        """
-        self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
-        name = self.name if name is None else name
-        fpr, fnr = _below(np.asarray(self.fpr, dtype=float), np.asarray(self.fnr, dtype=float))
-        self.line_ = draw_curve(ax, self, fpr, fnr, **{"label": name, **kwargs})
-        colour = self.line_.get_color()
-        self.fill_ = ax.fill_between(fpr, fnr, color=colour, alpha=0.12, linewidth=0)
-        self.chance_level_ = _draw_chance_level(ax)
-        self.audit_ = None if self.audit is None else _draw_audit(ax, self.audit, colour)
-        ax.set_xlabel("False positive rate of the attack")
-        ax.set_ylabel("False negative rate of the attack")
-        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
-        ax.legend(loc="upper right", title="No attack is below its line", alignment="left")
-        return self
+def draw_tradeoff(ax, display, **style):
+    """Draw a trade-off; return its line, what is below, blind guesses, and the audit or None."""
+    rates, errors = _below(np.asarray(display.x, float), np.asarray(display.y, float))
+    line = draw_curve(ax, display, rates, errors, **style)
+    colour = line.get_color()
+    fill = ax.fill_between(rates, errors, color=colour, alpha=0.12, linewidth=0)
+    chance_level = _draw_chance_level(ax)
+    audit = None if display.audit is None else _draw_audit(ax, display.audit, colour)
+    ax.set_xlabel("False positive rate of the attack")
+    ax.set_ylabel("False negative rate of the attack")
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+    ax.legend(loc="upper right", title="No attack is below its line", alignment="left")
+    return line, fill, chance_level, audit
 
 
 def _below(x, y):
@@ -195,16 +61,15 @@ def _below(x, y):
     return tuple(np.array(drawn).T)
 
 
-def _check_rates(fpr):
-    rates = check_increasing(fpr, "fpr")
+def _check_rates(rates):
+    rates = check_increasing(rates, "at")
     if rates[0] < 0 or rates[-1] > 1:
-        raise ValueError("fpr must be in [0, 1].")
+        raise ValueError("at must be rates in [0, 1].")
     return rates
 
 
-def _check_audit(audit, report):
-    if audit is None:
-        return
+def check_audit(audit, report):
+    """Refuse the result of an attack that has no place beside the trade-off of a report."""
     if not hasattr(audit, "epsilon_lower_bound"):
         raise TypeError(f"audit must be an AuditResult, got {type(audit).__name__}.")
     if audit.method != "threshold":

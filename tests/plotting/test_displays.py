@@ -12,7 +12,12 @@ from sklearn.base import BaseEstimator
 
 from skdp.accountant import GaussianEvent, LaplaceEvent, PrivacyReport, calibrate, compose
 from skdp.audit import AuditResult
-from skdp.plotting import PrivacyProfileDisplay, PrivacyUtilityDisplay, TradeoffDisplay
+from skdp.plotting import (
+    PrivacyDisplay,
+    PrivacyProfileDisplay,
+    PrivacyUtilityDisplay,
+    TradeoffDisplay,
+)
 
 pytest.importorskip("matplotlib", reason="displays draw with matplotlib, the extra [plot]")
 import matplotlib as mpl
@@ -93,23 +98,23 @@ def test_matplotlib_is_imported_when_something_is_drawn(module):
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("display", [TradeoffDisplay, PrivacyProfileDisplay])
-def test_without_matplotlib(display, monkeypatch):
+@pytest.mark.parametrize("kind", ["tradeoff", "profile"])
+def test_without_matplotlib(kind, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"\[plot\]"):
-        display.from_report(PURE)
+        PrivacyDisplay.from_report(PURE, kind=kind)
 
 
 @pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 def test_tradeoff_is_what_the_report_says(report):
-    display = TradeoffDisplay.from_report(report)
-    for rate, missed in zip(display.fpr[::9], display.fnr[::9], strict=True):
+    display = PrivacyDisplay.from_report(report)
+    for rate, missed in zip(display.x[::9], display.y[::9], strict=True):
         assert missed == 1.0 - report.tpr_at(rate)
-    assert display.fpr[0] == 0.0
-    assert display.fpr[-1] == 1.0
-    assert np.all(np.diff(display.fnr) <= 0)
+    assert display.x[0] == 0.0
+    assert display.x[-1] == 1.0
+    assert np.all(np.diff(display.y) <= 0)
     drawn = {tuple(point) for point in display.line_.get_xydata()}
-    assert drawn >= set(zip(display.fpr, display.fnr, strict=True))
+    assert drawn >= set(zip(display.x, display.y, strict=True))
     check_below(display, report)
     assert legend_texts(display) == [
         "No attack is below its line",
@@ -131,14 +136,14 @@ def check_below(display, report):
 @pytest.mark.parametrize("fpr", [[0.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.01, 0.2, 1.0]])
 @pytest.mark.parametrize("kind", ["poisson", "pure", "replace_label"])
 def test_few_points_of_a_tradeoff_are_no_overstatement(kind, fpr):
-    check_below(TradeoffDisplay.from_report(REPORTS[kind], fpr=fpr), REPORTS[kind])
+    check_below(PrivacyDisplay.from_report(REPORTS[kind], at=fpr), REPORTS[kind])
 
 
 @pytest.mark.parametrize("delta", [None, [1e-9, 0.3], [1e-8, 1e-6, 1e-3, 0.9]])
 @pytest.mark.parametrize("kind", ["poisson", "pure", "replace_label"])
 def test_a_profile_is_guaranteed_between_its_points_too(kind, delta):
     report = REPORTS[kind]
-    display = PrivacyProfileDisplay.from_report(report, delta=delta)
+    display = PrivacyDisplay.from_report(report, kind="profile", at=delta)
     x, y = (values[::-1] for values in display.line_.get_data())
     for epsilon in np.linspace(x[0], x[-1], 80):
         drawn = np.exp(np.interp(epsilon, x, np.log(y)))
@@ -147,15 +152,15 @@ def test_a_profile_is_guaranteed_between_its_points_too(kind, delta):
 
 def test_tradeoff_of_full_batches_is_exact():
     report = REPORTS["replace_label"]
-    display = TradeoffDisplay.from_report(report, fpr=[0.1, 0.2, 0.7])
+    display = PrivacyDisplay.from_report(report, at=[0.1, 0.2, 0.7])
     expected = 1.0 - ndtr(ndtri([0.1, 0.2, 0.7]) + report.mu)
-    assert display.fnr == pytest.approx(expected, rel=1e-9)
+    assert display.y == pytest.approx(expected, rel=1e-9)
 
 
 def test_tradeoffs_share_axes_and_differ_by_more_than_colour():
-    first = TradeoffDisplay.from_report(REPORTS["poisson"], name="one")
-    second = TradeoffDisplay.from_report(REPORTS["pure"], ax=first.ax_, color="black")
-    third = TradeoffDisplay.from_report(REPORTS["composed"], ax=first.ax_, ls="--")
+    first = PrivacyDisplay.from_report(REPORTS["poisson"], name="one")
+    second = PrivacyDisplay.from_report(REPORTS["pure"], ax=first.ax_, color="black")
+    third = PrivacyDisplay.from_report(REPORTS["composed"], ax=first.ax_, ls="--")
     assert second.ax_ is first.ax_
     assert second.figure_ is first.figure_
     assert second.chance_level_ is first.chance_level_
@@ -168,7 +173,7 @@ def test_tradeoffs_share_axes_and_differ_by_more_than_colour():
 
 
 def test_the_attack_of_an_audit_is_a_point_with_intervals():
-    display = TradeoffDisplay.from_report(REPORTS["poisson"], audit=make_audit())
+    display = PrivacyDisplay.from_report(REPORTS["poisson"], audit=make_audit())
     point, _, bars = display.audit_.lines
     assert point.get_xydata() == pytest.approx(np.array([[0.2, 0.6]]))
     (low, high) = bars[0].get_segments()[0][:, 0]
@@ -177,7 +182,7 @@ def test_the_attack_of_an_audit_is_a_point_with_intervals():
     assert 0.235 < high < 0.25
     assert "an attack (95% intervals)" in legend_texts(display)
     perfect = make_audit(true_positives=300, false_positives=0)
-    drawn = TradeoffDisplay.from_report(REPORTS["poisson"], audit=perfect).audit_.lines[0]
+    drawn = PrivacyDisplay.from_report(REPORTS["poisson"], audit=perfect).audit_.lines[0]
     assert drawn.get_xydata() == pytest.approx(np.array([[0.0, 0.0]]))
 
 
@@ -191,30 +196,30 @@ def test_the_attack_of_an_audit_is_a_point_with_intervals():
 )
 def test_audits_that_dont_fit_are_refused(audit, error, match):
     with pytest.raises(error, match=match):
-        TradeoffDisplay.from_report(REPORTS["poisson"], audit=audit)
+        PrivacyDisplay.from_report(REPORTS["poisson"], audit=audit)
 
 
 @pytest.mark.parametrize("fpr", [[0.5], [0.2, 0.1], [-0.1, 0.5], [0.5, 1.1], [[0, 1]], "ab", 0.5])
 def test_bad_rates_are_refused(fpr):
-    with pytest.raises(ValueError, match="fpr"):
-        TradeoffDisplay.from_report(PURE, fpr=fpr)
+    with pytest.raises(ValueError, match="at must be"):
+        PrivacyDisplay.from_report(PURE, at=fpr)
 
 
 @pytest.mark.parametrize("group_size", [1, 3])
 @pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 @pytest.mark.long
 def test_profile_is_what_the_report_says(report, group_size):
-    display = PrivacyProfileDisplay.from_report(report, group_size=group_size)
-    assert len(display.epsilon) == len(display.delta) >= 2
-    assert np.all(np.diff(display.epsilon) <= 0)
-    assert np.all(np.diff(display.delta) >= 0)
-    assert np.isfinite(display.epsilon).all()
-    assert (display.epsilon == 0.0).sum() <= 1
+    display = PrivacyDisplay.from_report(report, kind="profile", group_size=group_size)
+    assert len(display.x) == len(display.y) >= 2
+    assert np.all(np.diff(display.x) <= 0)
+    assert np.all(np.diff(display.y) >= 0)
+    assert np.isfinite(display.x).all()
+    assert (display.x == 0.0).sum() <= 1
     if report.epsilon == INFINITE:
-        assert (display.delta == 1.0).all()
+        assert (display.y == 1.0).all()
         assert display.point is display.point_ is None
         return
-    for epsilon, delta in zip(display.epsilon[::9], display.delta[::9], strict=True):
+    for epsilon, delta in zip(display.x[::9], display.y[::9], strict=True):
         assert epsilon == report.epsilon_at(delta, group_size=group_size)
     if group_size == 1:
         assert display.point == (report.epsilon, report.delta)
@@ -226,29 +231,85 @@ def test_profile_is_what_the_report_says(report, group_size):
 
 
 def test_profiles_share_axes_that_grow():
-    first = PrivacyProfileDisplay.from_report(REPORTS["poisson"], delta=[1e-6, 1e-3])
-    assert first.delta.tolist() == [1e-6, 1e-3]
-    second = PrivacyProfileDisplay.from_report(
-        REPORTS["poisson"], group_size=5, ax=first.ax_, name="five", linewidth=3
+    first = PrivacyDisplay.from_report(REPORTS["poisson"], kind="profile", at=[1e-6, 1e-3])
+    assert first.y.tolist() == [1e-6, 1e-3]
+    second = PrivacyDisplay.from_report(
+        REPORTS["poisson"], kind="profile", group_size=5, ax=first.ax_, name="five", linewidth=3
     )
     assert first.ax_.get_xlim()[0] == 0.0
-    assert first.ax_.get_xlim()[1] > second.epsilon.max()
+    assert first.ax_.get_xlim()[1] > second.x.max()
     assert second.line_.is_dashed()
     assert second.line_.get_linewidth() == 3
     assert legend_texts(second)[-1] == "five"
 
 
 def test_profile_leaves_out_what_is_not_guaranteed():
-    display = PrivacyProfileDisplay.from_report(REPORTS["poisson"], delta=[1e-18, 1e-5, 0.9, 0.99])
-    assert display.delta.tolist() == [1e-5, 0.9]
-    assert display.epsilon[-1] == 0.0
+    display = PrivacyDisplay.from_report(
+        REPORTS["poisson"], kind="profile", at=[1e-18, 1e-5, 0.9, 0.99]
+    )
+    assert display.y.tolist() == [1e-5, 0.9]
+    assert display.x[-1] == 0.0
 
 
 @pytest.mark.parametrize("delta", [[1e-5], [1e-3, 1e-5], [0.0, 0.1], [0.5, 1.0], ["a", "b"], None])
 def test_bad_deltas_and_groups_are_refused(delta):
-    changes = {"group_size": 0} if delta is None else {"delta": delta}
-    with pytest.raises(ValueError, match=next(iter(changes))):
-        PrivacyProfileDisplay.from_report(PURE, **changes)
+    changes = {"group_size": 0} if delta is None else {"at": delta}
+    with pytest.raises(ValueError, match=f"{next(iter(changes))} must be"):
+        PrivacyDisplay.from_report(PURE, kind="profile", **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"kind": "roc"}, "kind must be one of 'tradeoff', 'profile'"),
+        ({"kind": ["profile"]}, "kind must be"),
+        ({"group_size": 2}, "group_size must be 1 for kind='tradeoff'"),
+        ({"kind": "profile", "audit": make_audit()}, "audit must be None for kind='profile'"),
+    ],
+)
+def test_what_a_kind_of_curve_does_not_have_is_refused(changes, match):
+    with pytest.raises(ValueError, match=match):
+        PrivacyDisplay.from_report(PURE, **changes)
+
+
+def test_a_display_of_no_kind_is_not_drawn():
+    with pytest.raises(ValueError, match="kind must be"):
+        PrivacyDisplay(kind="roc", x=[0.0, 1.0], y=[1.0, 0.0]).plot()
+
+
+def test_what_a_kind_does_not_draw_is_none():
+    profile = PrivacyDisplay.from_report(PURE, kind="profile")
+    assert profile.fill_ is profile.chance_level_ is profile.audit_ is None
+    tradeoff = PrivacyDisplay.from_report(PURE)
+    assert tradeoff.point is tradeoff.point_ is None
+
+
+def test_names_of_before_draw_the_same_and_warn():
+    report = REPORTS["poisson"]
+    with pytest.warns(FutureWarning, match="PrivacyDisplay, with kind='tradeoff'") as caught:
+        old = TradeoffDisplay.from_report(report, fpr=[0.1, 0.2, 0.7], audit=make_audit())
+    assert caught[0].filename == __file__
+    new = PrivacyDisplay.from_report(report, at=[0.1, 0.2, 0.7], audit=make_audit())
+    assert (old.fpr.tolist(), old.fnr.tolist()) == (new.x.tolist(), new.y.tolist())
+    np.testing.assert_array_equal(old.line_.get_xydata(), new.line_.get_xydata())
+    assert legend_texts(old) == legend_texts(new)
+    with pytest.warns(FutureWarning, match="PrivacyDisplay, with kind='profile'"):
+        old = PrivacyProfileDisplay.from_report(report, group_size=2, delta=[1e-6, 1e-3], lw=3)
+    new = PrivacyDisplay.from_report(report, kind="profile", group_size=2, at=[1e-6, 1e-3])
+    assert (old.epsilon.tolist(), old.delta.tolist()) == (new.x.tolist(), new.y.tolist())
+    assert old.point == new.point
+    assert legend_texts(old) == legend_texts(new)
+    assert old.line_.get_linewidth() == 3
+
+
+def test_names_of_before_take_what_they_took():
+    with pytest.warns(FutureWarning):
+        tradeoff = TradeoffDisplay(fpr=[0.0, 1.0], fnr=[1.0, 0.0], audit=make_audit(), name="one")
+    assert tradeoff.plot().audit_ is not None
+    with pytest.warns(FutureWarning):
+        profile = PrivacyProfileDisplay(epsilon=[1.0, 0.5], delta=[0.1, 0.2], point=(1.0, 0.1))
+    assert profile.plot(name="two").point_ is not None
+    assert "two" in legend_texts(profile)
 
 
 class Untouchable(BaseEstimator):
@@ -266,13 +327,13 @@ class Untouchable(BaseEstimator):
         raise AssertionError("the weights were read")
 
 
-@pytest.mark.parametrize("display", [TradeoffDisplay, PrivacyProfileDisplay])
+@pytest.mark.parametrize("kind", ["tradeoff", "profile"])
 @pytest.mark.parametrize("value", [Untouchable(), None, 1.0, "(1, 1e-05)-DP"])
-def test_only_reports_are_drawn(display, value):
+def test_only_reports_are_drawn(kind, value):
     with pytest.raises(TypeError, match="PrivacyReport"):
-        display.from_report(value)
+        PrivacyDisplay.from_report(value, kind=kind)
     with pytest.raises(TypeError, match="ax must be"):
-        display.from_report(PURE, ax=np.empty(2))
+        PrivacyDisplay.from_report(PURE, kind=kind, ax=np.empty(2))
 
 
 @pytest.mark.parametrize(
@@ -284,9 +345,9 @@ def test_only_reports_are_drawn(display, value):
 )
 def test_displays_are_drawn_in_seconds(report):
     """At most a second each where it was measured; the limit is for slow machines."""
-    for draw in (TradeoffDisplay.from_report, PrivacyProfileDisplay.from_report):
+    for kind in ("tradeoff", "profile"):
         start = time.process_time()
-        draw(report)
+        PrivacyDisplay.from_report(report, kind=kind)
         assert time.process_time() - start < 10.0
 
 
@@ -389,8 +450,8 @@ def test_bad_baselines_are_refused(baseline):
 
 def test_displays_can_be_drawn_again_and_are_the_same():
     for display in (
-        TradeoffDisplay.from_report(PURE, audit=make_audit()),
-        PrivacyProfileDisplay.from_report(PURE),
+        PrivacyDisplay.from_report(PURE, audit=make_audit()),
+        PrivacyDisplay.from_report(PURE, kind="profile"),
         PrivacyUtilityDisplay.from_results(RESULTS),
     ):
         before = display.ax_, display.line_.get_xydata()
@@ -402,6 +463,6 @@ def test_displays_can_be_drawn_again_and_are_the_same():
 
 def test_a_claim_beyond_what_was_released_is_marked_where_it_is():
     report = dataclasses.replace(make_report(), epsilon=1.5)
-    display = PrivacyProfileDisplay.from_report(report)
+    display = PrivacyDisplay.from_report(report, kind="profile")
     assert display.point == (1.5, 1e-5)
     assert display.point_.get_xydata() == pytest.approx(np.array([[1.5, 1e-5]]))
