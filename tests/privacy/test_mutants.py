@@ -40,6 +40,8 @@ PUBLIC = {
     "preprocessing",
     "statistics",
 }
+# The folder of tests of the project that the script runs in here.
+TESTS = "tests"
 
 
 @functools.cache
@@ -135,13 +137,13 @@ def project(tmp_path):
     mutants = [("one", "one", "test_one"), ("two", "two", "test_two"), ("three", "one", "test_one")]
     listed = (
         f'[[mutant]]\nname = "{name} is wrong"\nproperty = "{symbol}"\nsymbol = "{symbol}"\n'
-        f'old = "return True"\nnew = "return {name!r}"\ntests = ["tests/{test}.py"]\n'
+        f'old = "return True"\nnew = "return {name!r}"\ntests = ["{TESTS}/{test}.py"]\n'
         for name, symbol, test in mutants
     )
     texts = {
         "skdp/__init__.py": "def one():\n    return True\n\n\ndef two():\n    return True\n",
-        "tests/test_one.py": "import skdp\n\n\ndef test_one():\n    assert skdp.one() is True\n",
-        "tests/test_two.py": (
+        f"{TESTS}/test_one.py": "import skdp\n\n\ndef test_one():\n    assert skdp.one() is True\n",
+        f"{TESTS}/test_two.py": (
             "import time\nfrom pathlib import Path\n\nimport skdp\n\n\ndef test_two():\n"
             f"    while not Path({str(go)!r}).exists():\n        time.sleep(0.01)\n"
             "    assert skdp.two() is True\n"
@@ -190,7 +192,7 @@ def test_a_run_that_was_stopped_is_resumed_where_it_stopped(project, stop):
     status, run, output = run_script(project, "--resume")
     assert (status, run) == (0, ["two", "three"]), output
     # Tests of mutants that weren't run again must pass without a fault, too.
-    assert "tests/test_one.py" in output
+    assert f"{TESTS}/test_one.py" in output
     assert run_script(project, "--resume")[:2] == (0, [])
 
 
@@ -198,7 +200,7 @@ def test_a_run_that_was_stopped_is_resumed_where_it_stopped(project, stop):
 def test_what_changed_is_run_again_and_without_resume_all(project):
     (project / "go").touch()
     assert run_script(project)[:2] == (0, ["one", "two", "three"])
-    test = project / "tests/test_two.py"
+    test = project / TESTS / "test_two.py"
     test.write_text(test.read_text(encoding="utf-8") + "\n\n", encoding="utf-8")
     assert run_script(project, "--resume")[:2] == (0, ["two"])
     assert run_script(project, "--only", "three")[:2] == (0, ["three"])
@@ -209,7 +211,7 @@ def test_what_changed_is_run_again_and_without_resume_all(project):
 @pytest.mark.long
 def test_a_mutant_that_survived_is_no_verdict(project):
     (project / "go").touch()
-    test = project / "tests/test_two.py"
+    test = project / TESTS / "test_two.py"
     test.write_text("def test_two():\n    pass\n", encoding="utf-8")
     for options in ([], ["--resume"]):
         status, run, output = run_script(project, *options)
@@ -220,14 +222,14 @@ def test_a_mutant_that_survived_is_no_verdict(project):
 
 
 def test_a_digest_follows_fault_file_and_tests(project):
-    mutant = Mutant("two is wrong", "two", "return True", "return 2", ["tests/test_two.py"])
+    mutant = Mutant("two is wrong", "two", "return True", "return 2", [f"{TESTS}/test_two.py"])
     digest = digest_of(mutant, project)
     assert digest == digest_of(mutant._replace(name="another"), project)
     assert digest != digest_of(mutant._replace(new="return 3"), project)
-    (project / "tests/test_one.py").write_text("", encoding="utf-8")
+    (project / TESTS / "test_one.py").write_text("", encoding="utf-8")
     assert digest == digest_of(mutant, project)
     whole = digest_of(mutant, project, whole=True)
-    (project / "tests/test_new.py").write_text("", encoding="utf-8")
+    (project / TESTS / "test_new.py").write_text("", encoding="utf-8")
     assert whole != digest_of(mutant, project, whole=True)
 
 
