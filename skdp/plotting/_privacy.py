@@ -34,7 +34,7 @@ class PrivacyDisplay:
     Parameters
     ----------
     kind : {"tradeoff", "profile"}
-        What is shown.
+        Whether to draw the errors of the best attack, or all pairs of epsilon and delta.
     x : ndarray of shape (n_points,)
         False positive rates, increasing; or epsilons, not increasing.
     y : ndarray of shape (n_points,)
