@@ -205,13 +205,11 @@ class DaskDPRidge(DaskWhitened, DPRidge):
     ball_budget : float or "auto", default="auto"
         Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
         that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
-        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0
-        no ball is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to
-        0.5 where the records are so few that only a radius about 0 is learnt. Parts that noise
-        would hide are not learnt. If that includes a scale for each column (``scale_`` is then one
-        number), columns of large numbers dominate the others: bring them to similar units, for
-        example with `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a
-        quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. For a
+        regressor without `target_bounds`, a quarter of the share learns these. With 0 no ball is
+        learnt, and public bounds clip the rows about 0. "auto" is 0.12, more for targets and where
+        the records are few, and 0 where noise would hide the ball or where another setting refers
+        to rows that are not scaled: see :doc:`/theory/ball`.
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are clipped to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
@@ -477,13 +475,11 @@ class DaskDPLogisticRegression(DaskClassifierMixin, DaskWhitened, DPLogisticRegr
     ball_budget : float or "auto", default="auto"
         Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
         that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
-        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0
-        no ball is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to
-        0.5 where the records are so few that only a radius about 0 is learnt. Parts that noise
-        would hide are not learnt. If that includes a scale for each column (``scale_`` is then one
-        number), columns of large numbers dominate the others: bring them to similar units, for
-        example with `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a
-        quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. For a
+        regressor without `target_bounds`, a quarter of the share learns these. With 0 no ball is
+        learnt, and public bounds clip the rows about 0. "auto" is 0.12, more for targets and where
+        the records are few, and 0 where noise would hide the ball or where another setting refers
+        to rows that are not scaled: see :doc:`/theory/ball`.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public

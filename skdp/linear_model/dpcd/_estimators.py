@@ -71,13 +71,11 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     ball_budget : float or "auto", default="auto"
         Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
         that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
-        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Values
-        are then not clipped: `data_norm` and `feature_bounds` only bound the length of rows.
-        `coef_bounds` stay in units of X. With 0 no ball is learnt. "auto" is 0.12, more where the
-        records are few, and 0 where noise would hide the ball, where a `clipping_norm` is given,
-        and where `smoothness` isn't "private": these refer to rows that are not scaled. For a
-        regressor without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04
-        more, and up to 0.2 with few records.
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. For a
+        regressor without `target_bounds`, a quarter of the share learns these. With 0 no ball is
+        learnt, and public bounds clip the rows about 0. "auto" is 0.12, more for targets and where
+        the records are few, and 0 where noise would hide the ball or where another setting refers
+        to rows that are not scaled: see :doc:`/theory/ball`.
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,): (lows,
         highs). For two features a list of two pairs is refused, because it can be read in two ways,
@@ -339,13 +337,11 @@ class DPCDLasso(DPCDElasticNet):
     ball_budget : float or "auto", default="auto"
         Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
         that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
-        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Values
-        are then not clipped: `data_norm` and `feature_bounds` only bound the length of rows.
-        `coef_bounds` stay in units of X. With 0 no ball is learnt. "auto" is 0.12, more where the
-        records are few, and 0 where noise would hide the ball, where a `clipping_norm` is given,
-        and where `smoothness` isn't "private": these refer to rows that are not scaled. For a
-        regressor without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04
-        more, and up to 0.2 with few records.
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. For a
+        regressor without `target_bounds`, a quarter of the share learns these. With 0 no ball is
+        learnt, and public bounds clip the rows about 0. "auto" is 0.12, more for targets and where
+        the records are few, and 0 where noise would hide the ball or where another setting refers
+        to rows that are not scaled: see :doc:`/theory/ball`.
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,): (lows,
         highs). For two features a list of two pairs is refused, because it can be read in two ways,
@@ -613,13 +609,11 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
     ball_budget : float or "auto", default="auto"
         Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
         that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
-        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Values
-        are then not clipped: `data_norm` and `feature_bounds` only bound the length of rows.
-        `coef_bounds` stay in units of X. With 0 no ball is learnt. "auto" is 0.12, more where the
-        records are few, and 0 where noise would hide the ball, where a `clipping_norm` is given,
-        and where `smoothness` isn't "private": these refer to rows that are not scaled. For a
-        regressor without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04
-        more, and up to 0.2 with few records.
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. For a
+        regressor without `target_bounds`, a quarter of the share learns these. With 0 no ball is
+        learnt, and public bounds clip the rows about 0. "auto" is 0.12, more for targets and where
+        the records are few, and 0 where noise would hide the ball or where another setting refers
+        to rows that are not scaled: see :doc:`/theory/ball`.
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,): (lows,
         highs). For two features a list of two pairs is refused, because it can be read in two ways,

@@ -246,13 +246,11 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     ball_budget : float or "auto", default="auto"
         Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
         that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
-        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Other
-        settings are for rows as long as `data_norm`, and follow the radius. With 0 no ball is
-        learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, more where the records
-        are few, and 0 where noise would hide the ball, where a `clipping_norm` is given, and with
-        ``noisy_dual=True`` or another solver than "dual": these refer to rows that are not scaled.
-        For a regressor without `target_bounds`, a quarter of the share learns these; "auto" is then
-        0.04 more, and up to 0.2 with few records.
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. For a
+        regressor without `target_bounds`, a quarter of the share learns these. With 0 no ball is
+        learnt, and public bounds clip the rows about 0. "auto" is 0.12, more for targets and where
+        the records are few, and 0 where noise would hide the ball or where another setting refers
+        to rows that are not scaled: see :doc:`/theory/ball`.
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,), which
         for two features must be a tuple of lists or arrays. It is for ``solver="primal"`` only,
@@ -485,13 +483,11 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     ball_budget : float or "auto", default="auto"
         Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
         that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
-        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Other
-        settings are for rows as long as `data_norm`, and follow the radius. With 0 no ball is
-        learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, more where the records
-        are few, and 0 where noise would hide the ball, where a `clipping_norm` is given, and with
-        ``noisy_dual=True`` or another solver than "dual": these refer to rows that are not scaled.
-        For a regressor without `target_bounds`, a quarter of the share learns these; "auto" is then
-        0.04 more, and up to 0.2 with few records.
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. For a
+        regressor without `target_bounds`, a quarter of the share learns these. With 0 no ball is
+        learnt, and public bounds clip the rows about 0. "auto" is 0.12, more for targets and where
+        the records are few, and 0 where noise would hide the ball or where another setting refers
+        to rows that are not scaled: see :doc:`/theory/ball`.
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,), which
         for two features must be a tuple of lists or arrays. It is for ``solver="primal"`` only,

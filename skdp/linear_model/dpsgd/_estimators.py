@@ -81,12 +81,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     ball_budget : float or "auto", default="auto"
         Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
         that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
-        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Other
-        settings are for rows as long as `data_norm`, and follow the radius. With 0 no ball is
-        learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, more where the records
-        are few, and 0 where noise would hide the ball, and for ``mechanism="laplace"``. For a
-        regressor without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04
-        more, and up to 0.2 with few records.
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. For a
+        regressor without `target_bounds`, a quarter of the share learns these. With 0 no ball is
+        learnt, and public bounds clip the rows about 0. "auto" is 0.12, more for targets and where
+        the records are few, and 0 where noise would hide the ball or where another setting refers
+        to rows that are not scaled: see :doc:`/theory/ball`.
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are clipped to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
@@ -395,12 +394,11 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     ball_budget : float or "auto", default="auto"
         Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
         that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises
-        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. Other
-        settings are for rows as long as `data_norm`, and follow the radius. With 0 no ball is
-        learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, more where the records
-        are few, and 0 where noise would hide the ball, and for ``mechanism="laplace"``. For a
-        regressor without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04
-        more, and up to 0.2 with few records.
+        the scaled columns, as after a StandardScaler, and rows beyond the radius count less. For a
+        regressor without `target_bounds`, a quarter of the share learns these. With 0 no ball is
+        learnt, and public bounds clip the rows about 0. "auto" is 0.12, more for targets and where
+        the records are few, and 0 where noise would hide the ball or where another setting refers
+        to rows that are not scaled: see :doc:`/theory/ball`.
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
         Laplace noise.
