@@ -18,6 +18,7 @@ from skdp.utils.discovery import all_estimators
 from tests._listed import suited
 from tests._loops import for_each
 from tests.door import BoundedColumns
+from tests.house import DOORS, private_names, trees_of
 
 ROOT = Path(skdp.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -327,27 +328,11 @@ def test_rows_walk_through_few_rooms(model, rng):
     assert len(list(groupby(files))) <= MOST_STAYS
 
 
-DOORS = {"door.py", "door_dask.py"}
-
-
 def test_tests_reach_private_modules_through_one_door():
     """A function that moves is imported from elsewhere in the door, and in no test."""
-    found = []
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        if path.name not in DOORS:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            found += [f"{path.name}: {name}" for name in map(private_name, ast.walk(tree)) if name]
-    assert not found
-
-
-def private_name(node):
-    """Return the private module of the package that an import or a patch by its text names."""
-    names = []
-    if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    elif isinstance(node, ast.ImportFrom):
-        names = [f"{node.module}.{alias.name}" for alias in node.names]
-    elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("setattr", "delattr"):
-        names = [getattr(argument, "value", None) for argument in node.args[:1]]
-    private = re.compile(r"skdp(\.\w+)*\._(?!_version__)\w+")
-    return next((name for name in names if private.fullmatch(str(name))), None)
+    assert not [
+        f"{path.name}: {name}"
+        for path, tree in trees_of(Path(__file__).parent)
+        if path.name not in DOORS
+        for name in private_names(tree)
+    ]

@@ -1,0 +1,50 @@
+import ast
+
+import pytest
+
+from tests import house
+
+# A line of each kind, and what counts it.
+PLANTED = {
+    "self._keep(locals())": house.calls_with_locals,
+    "@shared_docs\nclass Model: pass": house.shared_docstrings,
+    "# Of rows alone.": house.fragments,
+    "solve(X, **how)": house.unpacked_dictionaries,
+    "frame = sys._getframe(1)": lambda: house.uses_of("_getframe"),
+    "model.__class__ = Other": lambda: house.uses_of("__class__"),
+}
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("line", PLANTED)
+def test_each_kind_is_counted(line, tmp_path, monkeypatch):
+    monkeypatch.setattr(house, "PACKAGE", tmp_path)
+    assert PLANTED[line]() == 0
+    (tmp_path / "one.py").write_text(f"{line}\n", encoding="utf-8")
+    assert PLANTED[line]() == 1
+    assert sum(count() for count in PLANTED.values()) == 1
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("line", "is_private"),
+    [
+        ("from skdp._rows.bounds import clip_rows", True),
+        ("from skdp.linear_model import DPRidge, _base", True),
+        ("import skdp.linear_model._base", True),
+        ('monkeypatch.setattr("skdp._rows.fused.SIZE", 0)', True),
+        ("from skdp.linear_model import DPRidge", False),
+        ("from skdp import __version__", False),
+        ("from tests.door import clip_rows", False),
+    ],
+)
+def test_private_modules_are_found(line, is_private):
+    assert bool(house.private_names(ast.parse(line))) == is_private
+
+
+def test_the_table_is_printed(capsys, monkeypatch):
+    monkeypatch.setattr(house, "files_with_private_imports", lambda: 0)
+    house.main(["--quick"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 7
+    assert all(line.split()[-1].isdigit() for line in lines)
