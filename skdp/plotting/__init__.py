@@ -7,8 +7,10 @@ from skdp.plotting._ledger import LedgerDisplay
 from skdp.plotting._privacy import PrivacyDisplay
 
 # Names of 0.3, which warn where they are used.
-from skdp.plotting._renamed import PrivacyProfileDisplay as PrivacyProfileDisplay
-from skdp.plotting._renamed import TradeoffDisplay as TradeoffDisplay
+from skdp.plotting._renamed import (
+    PrivacyProfileDisplay as PrivacyProfileDisplay,
+    TradeoffDisplay as TradeoffDisplay,
+)
 from skdp.plotting._shapes import ShapeFunctionDisplay
 from skdp.plotting._utility import PrivacyUtilityDisplay
 
