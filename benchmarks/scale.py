@@ -140,7 +140,7 @@ def time_passes(n_rows, repeats):
     X = generator.standard_normal((n_rows, HELD_FEATURES), chunks=(size, -1))
     y = (X[:, 0] > 0.0).astype(int)
     plan = DPLogisticRegression(**MODEL)._plan(n_rows, HELD_FEATURES, 1)
-    mechanism = plan.step_mechanism(1.0, 40, 1.0)
+    mechanism = plan.steps.split(40).mechanism
     A, w = np.eye(HELD_FEATURES + 1), np.zeros((HELD_FEATURES + 1, 1))
     options = {"threads_per_worker": 1, "dashboard_address": ":0"}
     reader = Reader(DaskDPLogisticRegression(**MODEL)._reading(), None)

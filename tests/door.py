@@ -47,7 +47,8 @@ from skdp._release.plan import (
     resolve_delta,
 )
 from skdp._release.random import SecureStream, SeededStream, make_stream
-from skdp._release.release import Release
+from skdp._release.release import FixedRelease, Planned, Release, named
+from skdp._release.run import Run, Steps
 from skdp._release.sampling import (
     CoordinateSampler,
     PartitionSampler,
@@ -245,7 +246,7 @@ from skdp.linear_model.whitened import (
 from skdp.linear_model.whitened._estimators import BaseWhitened
 from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
 from skdp.linear_model.whitened._moment import as_training_has_it, as_users_have_it, check_moment
-from skdp.linear_model.whitened._plan import WhitenedProblem, plan_inference, plan_whitened
+from skdp.linear_model.whitened._plan import MATRIX, WhitenedProblem, plan_inference, plan_whitened
 from skdp.linear_model.whitened._solver import (
     Whitening,
     _noise_power,
@@ -295,6 +296,9 @@ from skdp.pipeline._plan import _FIT_ERASURE
 from skdp.preprocessing import _solver as preprocessing_solver_module
 from skdp.preprocessing._imputer import default_fills
 from skdp.preprocessing._plan import (
+    COUNTS,
+    DISTRIBUTIONS,
+    MOMENTS,
     N_THRESHOLDS,
     geometric_edges,
     hiding_threshold,
@@ -323,7 +327,8 @@ from skdp.preprocessing.table._bins import (
 from skdp.preprocessing.table._given import nothing_given, read_given
 from skdp.preprocessing.table._kinds import Tally
 from skdp.preprocessing.table._lost import is_unread
-from skdp.preprocessing.table._plan import plan_vectorizer
+from skdp.preprocessing.table._plan import WORDS, plan_vectorizer
+from skdp.preprocessing.table._plan_kinds import KINDS
 from skdp.preprocessing.table._solver import Histogram
 from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm, WordsTerm
 from skdp.statistics import _describe as describe_module

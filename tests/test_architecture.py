@@ -43,7 +43,7 @@ ROOMS = [
 ]
 # Walls by the name of a file, in whatever room: see the tests that use these.
 PLAN = re.compile(r"_plan\w*")
-SHARED_BY_PLANS = {"skdp._release.plan", "skdp._release.release"}
+SHARED_BY_PLANS = {"skdp._release.plan", "skdp._release.release", "skdp._release.run"}
 SOLVER = re.compile(r"_solver|_?\w*sums|_inference|_standard_errors|_noise|batches")
 MAX_LINES = 400
 # The check of indexes wraps each fit, what can't be read is refused in a room of its own, and an
@@ -215,6 +215,23 @@ RELEASED_FOR |= {"statistics"}
 REPORTERS = {"skdp._estimator"}
 
 
+# Whose method `release` plans a release, and whose asks a run for one.
+PLANNING, RUNNING = {"budget", "problem"}, {"run"}
+
+
+@for_each("module, path", MODULES)
+def test_runs_alone_make_releases(module, path):
+    """Elsewhere the method `release` is a run's, or in a plan that of a budget."""
+    if module.startswith("skdp._release.") or module == "skdp.dask._pinned":
+        # Pinned partitions let futures go.
+        return
+    for node in ast.walk(tree_of(path)):
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr in ("release", "serving"):
+            owner = getattr(called.value, "id", None)
+            assert owner in (PLANNING | RUNNING if is_plan(path) else RUNNING), module
+
+
 @for_each("module, path", MODULES)
 def test_noise_begins_at_the_start_of_a_plan(module, path):
     for imported, name in imports(tree_of(path)):
@@ -229,7 +246,7 @@ def test_noise_begins_at_the_start_of_a_plan(module, path):
         names = {
             getattr(node, "attr", getattr(node, "id", None)) for node in ast.walk(tree_of(path))
         }
-        assert not names & {"release", "release_jointly"}, f"{module} releases, as solvers do"
+        assert "release" not in names, f"{module} releases, as solvers do"
 
 
 def test_accountant_and_plan_take_no_data():

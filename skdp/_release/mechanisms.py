@@ -372,12 +372,6 @@ def _coins(numerators, denominator, stream):
     return is_odd
 
 
-def release_jointly(mechanism, first, second, noise):
-    """Release two arrays as one vector and return them in their shapes."""
-    released = mechanism.release(np.concatenate([first.ravel(), second.ravel()]), noise)
-    return released[: first.size].reshape(first.shape), released[first.size :].reshape(second.shape)
-
-
 def as_vector(matrix):
     """Return a symmetric matrix as a vector of the same length: off-diagonal entries once.
 

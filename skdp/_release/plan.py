@@ -11,7 +11,8 @@ from typing import ClassVar, NamedTuple
 
 from skdp._checks import check_count, check_real
 from skdp._release.random import make_stream
-from skdp._release.release import Release
+from skdp._release.release import Release, costs_of
+from skdp._release.run import Run
 from skdp.accountant import PrivacyReport, calibrate, calibrate_pure
 from skdp.accountant._report import PART_OF_GROUP
 from skdp.exceptions import LargeDeltaWarning, warn_user
@@ -208,7 +209,7 @@ class GroupBudget(OfGroups, Budget):
 class Plan:
     """What is run and the guarantee that it gives.
 
-    Subclasses add what their solver needs, and derive `events` and `clipping` from it. The noise
+    Subclasses add what their solver needs, and derive `releases` and `clipping` from it. The noise
     was calibrated for the budget; `n_rows` is the number of records, which is public.
     """
 
@@ -221,9 +222,19 @@ class Plan:
     notes: ClassVar = ()
 
     @property
+    def releases(self):
+        """What a run of this makes, in order: a tuple of `Planned`."""
+        raise NotImplementedError
+
+    @property
+    def costs(self):
+        """What a run of this costs, by the name of what is released: a tuple of `Cost`."""
+        return costs_of(self.releases)
+
+    @property
     def events(self):
         """The releases that running this makes, for the accountant: a tuple of events."""
-        raise NotImplementedError
+        return tuple(cost.event for cost in self.costs)
 
     @property
     def clipping(self):
@@ -231,7 +242,7 @@ class Plan:
         return None
 
     def start(self, random_state):
-        """Return the stream of a run of this plan: the only way to its randomness.
+        """Return a run of this plan, the only way to its randomness.
 
         The run is charged before there is a stream, so that whatever happens later, nothing that
         was released is missing in the ledger. A delta that allows to publish a record is warned of.
@@ -244,17 +255,26 @@ class Plan:
             is_seeded = random_state is not None
             report = Plan.report(self, reproducible=is_seeded, unprotected=unprotected)
             self.budget.account.charge(report, random_state, self.stream_key)
-        return make_stream(random_state, key=self.stream_key)
+        return Run(
+            self.releases,
+            make_stream(random_state, key=self.stream_key),
+            adjacency=self.budget.adjacency,
+            charged=self.events,
+            is_private=self.budget.is_private,
+        )
 
-    def report(self, *, reproducible, also_public=(), open_parts=(), **changes):
+    def report(self, *, reproducible, also_public=(), open_parts=(), costs=None, **changes):
         """Return the report of a run of this plan.
 
         `also_public` is what this fit assumes public besides what its budget does, `open_parts` are
-        what the budget doesn't cover of this fit, and `changes` are fields of the report that
-        differ from the plan's.
+        what the budget doesn't cover of this fit, `costs` are those of the run where releases told
+        how the plan goes on, and `changes` are fields of the report that differ from the plan's.
         """
+        costs = self.costs if costs is None else costs
         fields = {name: getattr(self.budget, name) for name in _REPORTED}
-        fields |= {"events": self.events, "clipping": self.clipping, "notes": self.notes}
+        fields |= {"clipping": self.clipping, "notes": self.notes}
+        fields["events"] = tuple(cost.event for cost in costs)
+        fields["names"] = tuple(cost.name for cost in costs)
         fields["assumed_public"] = self.budget.assumed_public + tuple(also_public)
         fields["not_covered"] = (*(part.text for part in open_parts), *self.budget.not_covered)
         fields["unprotected"] = unprotected_names(open_parts)

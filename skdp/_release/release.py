@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from skdp._release.mechanisms import (
     DiscreteLaplaceMechanism,
@@ -10,7 +11,7 @@ from skdp._release.mechanisms import (
     GaussianMechanism,
     LaplaceMechanism,
 )
-from skdp.accountant import GaussianEvent, LaplaceEvent
+from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,3 +70,53 @@ class Release:
         """Return so many steps that spend together what this spends."""
         noise = self.noise_multiplier * math.sqrt(n_steps)
         return replace(self, noise_multiplier=noise, design={**self.design, "n_steps": n_steps})
+
+
+@dataclass(frozen=True)
+class FixedRelease:
+    """A release of which nothing follows from a bound: a mechanism and its event."""
+
+    mechanism: object
+    event: object
+
+
+class Cost(NamedTuple):
+    """What a release costs, under the name that a report has."""
+
+    name: str
+    event: object
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A release under the name by which a run is asked for it, and which a report has.
+
+    `release` adds the noise; None is for what others make: a fit within this one, or releases that
+    are planned once earlier ones are made. The accountant adds up `events`. `erasure` is a second
+    cost: the probability that the release gives away what a threshold is to hide.
+    """
+
+    name: str
+    release: Release | FixedRelease | None
+    events: tuple
+    erasure: float = 0.0
+
+
+def named(name, release, *, erasure=0.0):
+    """Plan a release under a name, or nothing where it is None: a tuple of one, or of none."""
+    return () if release is None else (Planned(name, release, (release.event,), erasure),)
+
+
+def made_by_fit(report):
+    """Plan what a fit within another one makes, as its report has it."""
+    return tuple(
+        Planned(name, None, (event,))
+        for name, event in zip(report.names, report.events, strict=True)
+    )
+
+
+def costs_of(releases):
+    """Return the costs of planned releases in their order, and then those of erasures."""
+    noise = [Cost(one.name, event) for one in releases for event in one.events]
+    hidden = [Cost(one.name, ErasureEvent(one.erasure)) for one in releases if one.erasure > 0.0]
+    return (*noise, *hidden)

@@ -6,7 +6,7 @@ import math
 from skdp.accountant import _profile
 from skdp.accountant._events import common_value, total
 from skdp.accountant._report import PrivacyReport
-from skdp.accountant._selection_event import merged_events
+from skdp.accountant._selection_event import merged_releases
 
 
 def compose(reports):
@@ -74,12 +74,18 @@ def compose(reports):
     delta = math.fsum(report.delta for report in reports)
     if delta >= 1:
         raise ValueError("the deltas of the reports add up to 1 or more: nothing is guaranteed.")
+    events, names = merged_releases(
+        pair
+        for report in reports
+        for pair in zip(report.events, report.names or ("",) * len(report.events), strict=True)
+    )
     methods = {report.accountant for report in reports} - {"analytic", "basic"}
     joint = dataclasses.replace(
         reports[0],
         epsilon=math.inf,
         delta=delta,
-        events=merged_events(event for report in reports for event in report.events),
+        events=events,
+        names=names,
         clipping=common_value(report.clipping for report in reports),
         accountant="rdp" if methods == {"rdp"} else "pld",
         accountant_version=None,

@@ -97,6 +97,10 @@ class PrivacyReport:
         Explanations of the guarantee of this fit.
     released : str, default=""
         What was released, in words, where `events` only stand for it, as in the report of a ledger.
+    names : tuple of str, default=()
+        What each of `events` released, in words. They are no part of what it costs. Nothing is said
+        of any event where there are none, as in reports of earlier versions, or of one whose
+        name is "".
 
     Raises
     ------
@@ -134,6 +138,8 @@ class PrivacyReport:
     reproducible: bool = False
     notes: tuple = ()
     released: str = ""
+    # As for `unprotected`.
+    names: tuple = dataclasses.field(default_factory=tuple)
 
     def __post_init__(self):
         self._check_words()
@@ -145,7 +151,7 @@ class PrivacyReport:
         check_fields(self, reproducible=check_flag, epsilon=check_not_negative, delta=_check_delta)
         if self.clipping is not None:
             check_fields(self, clipping=check_not_negative)
-        check_fields(self, unprotected=_check_names, released=_check_text)
+        check_fields(self, unprotected=_check_names, names=_check_names, released=_check_text)
         for name in ("events", "assumed_public", "not_covered", "notes"):
             try:
                 object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -154,6 +160,8 @@ class PrivacyReport:
         object.__setattr__(self, "events", checked_releases(self.events))
         if not self.events:
             raise ValueError("events must hold at least one event.")
+        if self.names and len(self.names) != len(self.events):
+            raise ValueError("names must hold one name for each event, or none at all.")
         # Only a distance between neighbours' values says how far a label moves them.
         if self.adjacency == "replace_label" and not all(event.pairwise for event in self.events):
             raise ValueError(
@@ -214,6 +222,15 @@ class PrivacyReport:
     def event(self):
         """The releases, in words."""
         return ", then ".join(str(event) for event in self.events)
+
+    @property
+    def _released_parts(self):
+        """What was released, in words: a text for each event, with its name where it has one."""
+        if self.released:
+            return (self.released,)
+        names = self.names or ("",) * len(self.events)
+        pairs = zip(names, self.events, strict=True)
+        return tuple(f"{name}: {event}" if name else str(event) for name, event in pairs)
 
     @property
     def n_releases(self):
@@ -474,7 +491,9 @@ class PrivacyReport:
         """
         lines = [f"Privacy report: {self!r}", ""]
         for title, value in self._rows():
-            lines += _wrap(value, initial_indent=f"{title:<16}", subsequent_indent=" " * 16)
+            for place, text in enumerate([value] if isinstance(value, str) else value):
+                first = f"{title if place == 0 else '':<16}"
+                lines += _wrap(text, initial_indent=first, subsequent_indent=" " * 16)
         lines += ["", *_wrap(f"What it means: {self._meaning()}")]
         lists = {"Assumed to be public:": self.assumed_public, "Not covered:": self._left_open()}
         for title, items in lists.items():
@@ -603,7 +622,7 @@ class PrivacyReport:
             if self.unprotected:
                 guarantee = f"{guarantee.rstrip()}, of all parts but {self._unprotected_names()}"
         yield "Guarantee", guarantee.rstrip()
-        yield "Released", self.released or self.event
+        yield "Released", self._released_parts if any(self.names) else self.released or self.event
         if self.clipping is not None and math.isfinite(self.clipping):
             bound = f"at most {self.clipping:g} (L2)"
             if any(event.pairwise and not event.erasure for event in self.events):

@@ -101,6 +101,8 @@ def _entries(report, card):
     yield from ((title, _line(card[name])) for name, title in _FACTS.items() if name in card)
     is_finite = math.isfinite(report.epsilon)
     for title, text in report._entries():
+        if title == "Released":
+            text = _in_turn(text)
         # Among the numbers it stands for all kinds of noise.
         if title != _MU:
             yield title, text
@@ -165,7 +167,9 @@ def registry_yaml(report, card):
     noise = (f"randomness: {_source(report)}", f"floating point: {_FLOATS}")
     implementation = {
         "pre_processing_eda_hyperparameter_tuning": _preparation(report),
-        "mechanisms": _joined(rows["Released"], *noise, f"software: skdp {report.skdp_version}"),
+        "mechanisms": _joined(
+            _in_turn(rows["Released"]), *noise, f"software: skdp {report.skdp_version}"
+        ),
         "justification": _joined(texts["justification"], *evidence),
     }
     resources = {"sources": texts["sources"], "registry_authors": _items(card.get("authors", ""))}
@@ -242,6 +246,10 @@ def _line(fact):
 
 def _items(fact):
     return [fact] if isinstance(fact, str) else fact
+
+
+def _in_turn(released):
+    return released if isinstance(released, str) else ", then ".join(released)
 
 
 def _joined(*texts):

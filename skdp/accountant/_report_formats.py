@@ -145,6 +145,8 @@ def complete(entries, sequence):
         entries["released"] = stated[0].removeprefix(_RELEASED) if stated else ""
         if stated:
             entries["notes"] = sequence(note for note in notes if note not in stated)
+    # Nobody said what single events were.
+    entries.setdefault("names", sequence())
     return entries
 
 
@@ -225,5 +227,5 @@ _READERS = {
     "events": _events,
     **dict.fromkeys(("adjacency", "accountant", "unit"), _text),
     **dict.fromkeys(("accountant_version", "skdp_version", "released"), _text),
-    **dict.fromkeys(("assumed_public", "not_covered", "unprotected", "notes"), _texts),
+    **dict.fromkeys(("assumed_public", "not_covered", "unprotected", "notes", "names"), _texts),
 }

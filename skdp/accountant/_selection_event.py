@@ -423,14 +423,20 @@ def checked_releases(events):
     return checked_events(events, RELEASES, "events")
 
 
-def merged_events(events):
-    """Neighbouring equal events as one with more steps."""
-    merged = []
-    for event in events:
-        if merged and replace(merged[-1], n_steps=event.n_steps) == event:
-            event = replace(event, n_steps=merged.pop().n_steps + event.n_steps)
-        merged.append(event)
-    return tuple(merged)
+def merged_releases(pairs):
+    """Return events and their names, of which neighbouring equal events are one with more steps.
+
+    That has the names of all of them; where nothing has a name there are none.
+    """
+    events, names = [], []
+    for event, name in pairs:
+        if events and replace(events[-1], n_steps=event.n_steps) == event:
+            event = replace(event, n_steps=events.pop().n_steps + event.n_steps)
+            others = [other for other in names.pop().split(", ") if other and other != name]
+            name = ", ".join([*others, name] if name else others)
+        events.append(event)
+        names.append(name)
+    return tuple(events), tuple(names) if any(names) else ()
 
 
 def both_directions(events):

@@ -17,7 +17,7 @@ from skdp._rows.kinds import NUMERIC
 from skdp._rows.private_rows import rows_are_private
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp.additive._chosen import chosen_signs
-from skdp.additive._plan import plan_additive
+from skdp.additive._plan import MODEL, plan_additive
 from skdp.additive._reading import ALL_NOISE, as_frame, as_markdown
 from skdp.additive._shapes import Shape, bent, monotone
 from skdp.exceptions import warn_user
@@ -152,20 +152,20 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
 
         # 3. plan from public numbers
         plan = self._plan_of(given, n_records, codes is not None)
-        stream = plan.start(self.random_state)
+        run = plan.start(self.random_state)
 
         # 4. solve
         counted, n_there = self._there(frame, weights, n_records)
         frame, counted, given, plan = settle_kinds(
-            frame, counted, given, partial(given_to, self), plan=plan, noise=stream
+            frame, counted, given, partial(given_to, self), plan=plan, run=run
         )
-        basis = self._learn_basis(counted, n_there, given, pairs, signs, plan, stream)
+        basis = self._learn_basis(counted, n_there, given, pairs, signs, plan, run)
         with sums_of(groups):
-            found = self._solve(model, basis, frame, targets, told, weights, plan, stream)
+            found = self._solve(model, basis, frame, targets, told, weights, plan, run)
 
         # 5. publish
         public = weights_public(public_weight)
-        return self._publish(found, found.told, model, basis, frame, signs, plan, stream, public)
+        return self._publish(found, found.told, model, basis, frame, signs, plan, run, public)
 
     def _check_curves(self, signs, has_several):
         if any(signs) and has_several:
@@ -180,9 +180,9 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         is_secret = 0.0 in (self._class_weight() or {}).values()
         return frame, None if is_secret else frame.n_rows
 
-    def _learn_basis(self, counted, n_there, given, pairs, signs, plan, stream):
+    def _learn_basis(self, counted, n_there, given, pairs, signs, plan, run):
         """Return the terms of a table, pairs last; see `learn_table`."""
-        terms = learn_table(counted, given, plan=plan.table, noise=stream, n_there=n_there)
+        terms = learn_table(counted, given, plan=plan.table, run=run, n_there=n_there)
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
 
@@ -193,19 +193,20 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         model._alike_columns = True
         return model._plan(plan.n_rows, basis.n_columns, n_outputs, budget=plan.rest, **how)
 
-    def _solve(self, model, basis, frame, targets, told, weights, plan, stream):
+    def _solve(self, model, basis, frame, targets, told, weights, plan, run):
         """Fit a linear model to the columns of a basis."""
         X, codes = basis.matrix(frame), frame.groups
         how = {"by_group": codes is not None, "scale": weights.scale}
         of_model = self._plan_model(model, basis, plan, targets.shape[1], **how)
+        run.fill(MODEL, of_model.releases)
         rows = weights.without_zero_weights(model._certified_rows(X))
         is_null = rows.norm == 0.0
-        targets, told, of_model = model._learnt(targets, told, of_model, stream, is_null, codes)
-        rows, of_model, ball = model._placed(rows, of_model, stream, codes)
-        solved = model._solve(of_model, rows, targets, stream, weights, codes)
+        targets, told, of_model = model._learnt(targets, told, of_model, run, is_null, codes)
+        rows, of_model, ball = model._placed(rows, of_model, run, codes)
+        solved = model._solve(of_model, rows, targets, run, weights, codes)
         return Solved(*solved, of_model, ball, told)
 
-    def _publish(self, found, told, model, basis, frame, signs, plan, stream, also_public, **facts):
+    def _publish(self, found, told, model, basis, frame, signs, plan, run, also_public, **facts):
         """Publish what a fit found, and its report; what is told of y is as of `_set_coefs`."""
         bias, ball, width = found.plan.problem.bias, found.ball, basis.n_columns
         coefs = outside(ball, found.coefs, bias)
@@ -214,9 +215,10 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         if ball is not None:
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
         self._read, self._untyped = frame.read, learnt_names(plan)
+        run.finish()
         self.privacy_report_ = plan.report(
-            of_model=found.plan.report(n_steps=found.steps.n_steps, reproducible=False).events,
-            reproducible=stream.reproducible,
+            of_model=found.plan.report(n_steps=found.steps.n_steps, reproducible=False),
+            reproducible=run.reproducible,
             also_public=self._assumed() + also_public,
             **facts,
         )

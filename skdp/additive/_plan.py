@@ -5,12 +5,15 @@ from typing import ClassVar
 
 from skdp._checks import check_within
 from skdp._release.plan import ADDITIVE_KEY, Budget, Plan
+from skdp._release.release import Cost, Planned, costs_of
 from skdp.accountant import GaussianEvent
 from skdp.additive import _tuned as tuned
 from skdp.preprocessing._plan import count_release, hide_categories
 from skdp.preprocessing.table._plan import TablePlan, plan_table
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 
+# What the linear model is charged as, as runs and reports call it.
+MODEL = "linear model"
 _NO_DELTA = (
     "delta must be positive: additive models have Gaussian noise. For delta=0 take "
     "DPSGDClassifier or DPSGDRegressor with mechanism='laplace' on scaled columns."
@@ -34,12 +37,18 @@ class AdditivePlan(Plan):
     charged: KindsPlan | None = None
 
     @property
-    def events(self):
+    def releases(self):
         """The releases of the table, and one that stands for all of the model."""
-        return self._events_with((GaussianEvent(self.rest.calibrate()),))
+        stand_in = GaussianEvent(self.rest.calibrate())
+        return (*self.table.releases, Planned(MODEL, None, (stand_in,)))
 
-    def _events_with(self, of_model):
-        own = (*self.table.events, *of_model)
+    @property
+    def costs(self):
+        """What a run costs, that of kinds included."""
+        return self._costs_with(costs_of(self.releases[-1:]))
+
+    def _costs_with(self, of_model):
+        own = (*self.table.costs, *of_model)
         return own if self.charged is None else self.charged.followed_by(own)
 
     def following(self, given):
@@ -47,9 +56,9 @@ class AdditivePlan(Plan):
         return self
 
     def report(self, *, of_model=None, **facts):
-        """Return the report of a run in which the model was released by such events."""
+        """Return the report of a run; `of_model` is that of the linear model, if there is one."""
         if of_model is not None:
-            facts["events"] = self._events_with(of_model)
+            facts["costs"] = self._costs_with(map(Cost, of_model.names, of_model.events))
         return super().report(**facts)
 
 

@@ -29,7 +29,7 @@ from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.metrics._plan import check_counted, resolve_rows_counted
+from skdp.metrics._plan import COUNTS, check_counted, resolve_rows_counted
 from skdp.metrics._release import COUNTED
 from skdp.metrics._solver import Axis, release_histogram
 
@@ -259,19 +259,24 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         # Who has charged for this fit has rehearsed it.
         if self.ledger is not ALREADY_CHARGED:
             rehearse(self._part(plan.budget), X, y, codes)
-        coins, noise, fit = plan.start(self.random_state).spawn(3)
+        run = plan.start(self.random_state)
+        coins, fit = run.spawn(3, noise=1)
 
         # 4. solve
         estimator = self._part(plan.budget).set_params(random_state=fit.as_random_state())
         estimator.fit(X, y, **given)
+        run.made_within(*plan.classifier.names)
+        steps = run.steps(COUNTS)
         values = _log_odds(estimator, X)
         rows = counted_rows(y, codes, coins, plan.rows_per_group)
         found = np.array(
             [
-                _fit_class(value, target > 0.0, rows, plan, coins, noise)
+                _fit_class(value, target > 0.0, rows, plan, coins, steps)
                 for value, target in zip(values.T, targets.T, strict=True)
             ]
         )
+
+        run.finish()
 
         # 5. publish The published estimator holds no seed, and another fit of it is charged like
         # any other.
@@ -281,7 +286,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         is_capped = codes is not None and not math.isinf(plan.rows_per_group)
         self.rows_per_group_ = plan.rows_per_group if is_capped else None
         report = estimator.privacy_report_
-        self.privacy_report_ = plan.joint_report(report, reproducible=noise.reproducible)
+        self.privacy_report_ = plan.joint_report(report, reproducible=run.reproducible)
         return self
 
     def set_params(self, **params):
@@ -493,12 +498,12 @@ def _log_odds(estimator, X):
     return values - np.transpose(others)
 
 
-def _fit_class(values, is_positive, rows, plan, coins, noise):
+def _fit_class(values, is_positive, rows, plan, coins, steps):
     """Return slope and offset of a class from noisy counts of records by decision value."""
     n_bins = plan.n_bins
     position = clip_scores(expit(0.5 * values), 0.0, 1.0)
     axes = [Axis(is_positive, 2), Axis(n_bins * position, n_bins)]
-    counts = release_histogram(axes, plan.mechanism, coins, noise, rows)
+    counts = release_histogram(axes, steps, coins, rows)
     middles = 2.0 * logit((np.arange(n_bins) + 0.5) / n_bins)
     return fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
 

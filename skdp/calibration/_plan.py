@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._release.plan import CALIBRATION_KEY, SPLIT_SLACK
+from skdp._release.release import made_by_fit
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
 from skdp.accountant._calibration import largest_within
-from skdp.metrics._plan import HistogramPlan, gaussian_counts
+from skdp.metrics._plan import COUNTS, HistogramPlan, gaussian_counts
 
 # What is spent is at least this part of what may be.
 _SPENT = 0.98
@@ -29,15 +30,16 @@ class CalibrationPlan(HistogramPlan):
     clipping: ClassVar = None
 
     @property
-    def events(self):
+    def releases(self):
         """The classifier's releases and the counts."""
-        return (*self.classifier.events, *super().events)
+        return (*made_by_fit(self.classifier), *super().releases)
 
     def joint_report(self, classifier, *, reproducible):
         """Return the report of the fitted classifier and the counts together."""
         return _together(
             classifier,
-            events=(*classifier.events, *super().events),
+            events=(*classifier.events, self.counts.event),
+            names=(*classifier.names, COUNTS),
             epsilon=self.budget.epsilon,
             delta=self.budget.delta,
             reproducible=classifier.reproducible or reproducible,
@@ -84,7 +86,9 @@ def _fill(budget, classifier, share, n_steps):
     def spent(quietness):
         counts = GaussianEvent(1.0 / quietness, n_steps=n_steps, pairwise=True)
         events = (*classifier.events, counts)
-        together = _together(classifier, events=events, epsilon=math.inf, delta=budget.delta)
+        together = _together(
+            classifier, events=events, names=(), epsilon=math.inf, delta=budget.delta
+        )
         return together.epsilon_at(budget.delta) / budget.epsilon
 
     start = math.sqrt(share / n_steps) / (SPLIT_SLACK * budget.calibrate(pairwise=True))

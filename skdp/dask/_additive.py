@@ -5,6 +5,7 @@ from functools import partial
 
 from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from skdp.additive._plan import MODEL
 from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge, Reader
 from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
@@ -82,23 +83,24 @@ class DaskAdditive(DaskTwin):
             # 3. plan from public numbers
             n_records, by_group = sums.count_records(groups)
             plan = self._plan_of(given, n_records, by_group)
-            stream = plan.start(self.random_state)
+            run = plan.start(self.random_state)
 
             # 4. solve
             frame, sums, given, plan = settle_kinds(
-                frame, sums, given, partial(given_to, self), plan=plan, noise=stream
+                frame, sums, given, partial(given_to, self), plan=plan, run=run
             )
-            basis = self._learn_basis(sums, n_records, given, pairs, signs, plan, stream)
+            basis = self._learn_basis(sums, n_records, given, pairs, signs, plan, run)
             of_model = self._plan_model(model, basis, plan, n_outputs, by_group=by_group)
+            run.fill(MODEL, of_model.releases)
             reader = replace(reader, estimator=model._reading())
             sums.read_by(reader)
             sums.map_table(basis)
-            found = model._solved(sums, reader, of_model, n_outputs, stream)
+            found = model._solved(sums, reader, of_model, n_outputs, run)
 
         # 5. publish
         told, model = model._units(found.told, table), model.to_local()
         facts = {"not_covered": (*plan.budget.not_covered, NOT_COVERED)}
-        of_fit = model, basis, frame, signs, plan, stream
+        of_fit = model, basis, frame, signs, plan, run
         return self._publish(found, told, *of_fit, (PARTITIONS,), **facts)
 
     def _linear(self):

@@ -113,41 +113,43 @@ class DaskWhitened(DaskTwin):
             # 3. plan from public numbers
             n_records, by_group = sums.count_records(groups)
             plan = self._plan(n_records, table.n_features, n_outputs, by_group=by_group)
-            stream = plan.start(self.random_state)
+            run = plan.start(self.random_state)
 
             # 4. solve
-            found = self._solved(sums, reader, plan, n_outputs, stream)
+            found = self._solved(sums, reader, plan, n_outputs, run)
 
         # 5. publish
         facts = {"not_covered": (*plan.budget.not_covered, NOT_COVERED)}
-        return self._publish(found, self._units(found.told, table), stream, (PARTITIONS,), **facts)
+        return self._publish(found, self._units(found.told, table), run, (PARTITIONS,), **facts)
 
-    def _solved(self, sums, reader, plan, n_outputs, stream):
+    def _solved(self, sums, reader, plan, n_outputs, run):
         """Return what steps on sums over parts lead to, and what was learnt of rows and targets."""
-        told, plan = self._moved_targets(sums, plan, stream)
-        plan, ball = self._placed_parts(sums, plan, stream)
+        told, plan = self._moved_targets(sums, plan, run)
+        plan, ball = self._placed_parts(sums, plan, run)
         sums.read_by(replace(reader, largest_trace=plan.problem.row_norm**2))
-        return Solved(*self._stepped(sums, plan, n_outputs, stream), plan, ball, told)
+        return Solved(*self._stepped(sums, plan, n_outputs, run), plan, ball, told)
 
-    def _moved_targets(self, sums, plan, stream):
+    def _moved_targets(self, sums, plan, run):
         """Move targets to bounds that are learnt, and return these, or None, and the plan."""
         if plan.ranges is None:
             return None, plan
-        bounds = learn_targets(sums.of_targets(), plan=plan.ranges, stream=stream)
+        bounds = learn_targets(sums.of_targets(), plan=plan.ranges, run=run)
         sums.move_targets(bounds)
         return bounds, plan
 
-    def _placed_parts(self, sums, plan, stream):
+    def _placed_parts(self, sums, plan, run):
         """Put rows in a ball that is learnt; return the plan that follows it, and the ball."""
         if self.ball_budget == 0:
             return plan, None
         if plan.ball is None:
             sums.place(None)
             return plan, None
-        ball = learn_ball(sums, plan=plan.ball, stream=stream)
+        ball = learn_ball(sums, plan=plan.ball, run=run)
         sums.place(ball)
         bias = ball.radius * plan.problem.bias
-        return following(plan, ball, sums.stretch(ball.center / ball.scale, bias), bias), ball
+        plan = following(plan, ball, sums.stretch(ball.center / ball.scale, bias), bias)
+        run.follow(plan.releases)
+        return plan, ball
 
 
 _NO_CLASSES = (

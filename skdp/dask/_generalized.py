@@ -13,7 +13,7 @@ class _DaskGeneralized(DaskWhitened):
     def _n_outputs_of(self, table):
         return 1
 
-    def _moved_targets(self, sums, plan, stream):
+    def _moved_targets(self, sums, plan, run):
         """Divide targets by their mean, and return it, and the plan for slopes of their size."""
         of_targets = sums.of_targets()
 
@@ -21,7 +21,7 @@ class _DaskGeneralized(DaskWhitened):
             how = np.zeros(1), np.ones(1), np.inf, plan.steps.mechanism
             return of_targets.moved(*how)[0] / sums.n_rows
 
-        mean, plan = self._sized(of_targets, plan, stream, exact_mean)
+        mean, plan = self._sized(of_targets, plan, run, exact_mean)
         sums.move_targets(mean)
         return mean, plan
 

@@ -17,7 +17,7 @@ from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import POSITIVE
-from skdp.linear_model.walr._plan import LabelBudget, plan_walr
+from skdp.linear_model.walr._plan import SUMS, LabelBudget, plan_walr
 from skdp.linear_model.walr._release import CONSTRAINTS, make_aggregate
 from skdp.linear_model.walr._solver import BLOCK
 
@@ -152,14 +152,14 @@ def label_aggregate(
         n_classes=classes.size,
         rounding_slack=summation_slack(max(table.sizes), n_columns, targets.shape[1], BLOCK),
     )
-    noisy = plan.mechanism(longest, 1.0)
     with passes(table, reader, client=client) as sums:
         part_sums = sums.of_rows()[np.newaxis]
-        stream = plan.start(random_state)
-        released = noisy.release(sums.by_label(noisy), stream)
+        run = plan.start(random_state)
+        noisy = run.bound(SUMS, longest)
+        released = run.release(SUMS, sums.by_label(noisy))
     return make_aggregate(
         plan,
-        stream,
+        run,
         sums=released,
         noise_cov=noisy.noise_std**2 * np.eye(n_columns),
         noise_multiplier=plan.noise_multiplier,

@@ -114,10 +114,11 @@ class SteppedEstimator(RowPrivateEstimator):
         """Return the slack of sums over certified rows, see `Problem`."""
         return summation_slack(n_rows, self._n_columns(n_features), n_outputs, BLOCK_ROWS)
 
-    def _report(self, plan, stream, public_weight, stated=(), **facts):
+    def _report(self, plan, run, public_weight, stated=(), **facts):
         """Return the report of a fit; `stated` are numbers that it took as public."""
+        run.finish()
         also_public = self._assumed() + weights_public(public_weight) + stated
-        return plan.report(reproducible=stream.reproducible, also_public=also_public, **facts)
+        return plan.report(reproducible=run.reproducible, also_public=also_public, **facts)
 
 
 def weights_public(public_weight):
@@ -171,22 +172,22 @@ class LinearRegressorMixin(CaptionMixin):
     def _learns_targets(self):
         return self.target_bounds is None and is_private(self) and self._has_share_for_targets()
 
-    def _learnt(self, targets, units, plan, stream, is_null, codes=None):
+    def _learnt(self, targets, units, plan, run, is_null, codes=None):
         """Return targets in the ranges that releases tell of, their units, and the plan.
 
         What `_bounded_targets` gave is returned where none is planned.
         """
         if plan.ranges is None:
             return targets, units, plan
-        bounds = self._learnt_ends(targets, plan.ranges, stream, is_null, shares_of(codes))
+        bounds = self._learnt_ends(targets, plan.ranges, run, is_null, shares_of(codes))
         if self._one_width and targets.shape[1] > 1:
             bounds = of_one_width(bounds, center=self.fit_intercept)
         return *self._within(targets, bounds, units.one_axis), plan
 
-    def _learnt_ends(self, targets, plan, stream, is_null, shares=None):
+    def _learnt_ends(self, targets, plan, run, is_null, shares=None):
         """Return the ends of the ranges that the releases of a `TargetsPlan` tell of."""
         with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
-            return learn_targets(sums, plan=plan, stream=stream)
+            return learn_targets(sums, plan=plan, run=run)
 
     def _half_width(self):
         """Return what targets are divided by."""
@@ -302,7 +303,7 @@ class LinearClassifierMixin(CaptionMixin):
         classes, targets = encode_labels(y, self.classes)
         return targets, classes, self._weigh(public_weight, y.size, classes, targets)
 
-    def _learnt(self, targets, classes, plan, stream, is_null, codes=None):
+    def _learnt(self, targets, classes, plan, run, is_null, codes=None):
         """Return what it gets: of labels nothing is learnt before a fit."""
         return targets, classes, plan
 

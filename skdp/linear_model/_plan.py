@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from skdp._families.losses import Loss
 from skdp._families.weights import EVEN, WeightScale
 from skdp._release.plan import Plan
-from skdp._release.release import Release
+from skdp._release.release import Release, named
 from skdp.linear_model.ball._plan import BallPlan, TargetsPlan
 
+# What the steps of all methods release, as runs and reports call it.
+STEPS = "steps"
 # Squares of larger ones could overflow.
 LARGEST_NORM = 1e150
 # What parameters are within.
@@ -61,9 +63,9 @@ class SteppedPlan(Plan):
     again: Callable | None = None
 
     @property
-    def events(self):
-        """Those of ranges and ball, and one event of as many steps as there are."""
-        return (*beside(self.ranges, self.ball), self.step.event)
+    def releases(self):
+        """Those of ranges and ball, and as many steps as there are."""
+        return (*learnt_before(self.ranges, self.ball), *named(STEPS, self.step))
 
     @property
     def mechanism(self):
@@ -82,6 +84,11 @@ class SteppedPlan(Plan):
         coefficients isn't asked for.
         """
         return self.again(radius / self.ball.data_norm, stretch)
+
+
+def learnt_before(*plans):
+    """Return the releases of plans of what is learnt before, or of None."""
+    return tuple(release for plan in plans if plan is not None for release in plan.releases)
 
 
 def beside(*plans):

@@ -6,9 +6,11 @@ from typing import ClassVar
 
 from skdp._checks import check_count
 from skdp._release.plan import HISTOGRAM_KEY, Budget, GroupBudget, OfGroups, Plan
-from skdp._release.release import Release
+from skdp._release.release import Release, named
 from skdp.accountant._report import PART_OF_GROUP
 
+# What is released, as runs and reports call it.
+COUNTS = "counts of records by score"
 # Limits of the rows that are counted of a group, which are those of fits, and the share of the
 # number of groups that noise may be: what a cap hides is mostly more than that.
 _LEAST_ROWS, _MOST_ROWS, _QUIET_SHARE = 2, 16, 0.02
@@ -63,9 +65,9 @@ class HistogramPlan(Plan):
     stream_key: ClassVar = (HISTOGRAM_KEY,)
 
     @property
-    def events(self):
+    def releases(self):
         """The releases, which are alike."""
-        return (self.counts.event,)
+        return named(COUNTS, self.counts)
 
     @property
     def mechanism(self):

@@ -15,6 +15,7 @@ from skdp._sklearn import Interval, StrOptions, quietly
 from skdp.accountant import PrivacyReport
 from skdp.ledger._account import resolve_account
 from skdp.metrics._plan import (
+    COUNTS,
     GroupScoreBudget,
     ScoreBudget,
     check_counted,
@@ -147,16 +148,14 @@ def count_records(grids, counting, random_state):
         average_over=counting.average_over,
         rows_per_group=counting.rows_per_group,
     )
-    stream = plan.start(random_state)
-    coins, noise = stream.spawn(2)
+    run = plan.start(random_state)
+    coins, steps = run.coins(), run.steps(COUNTS)
     rows = counted_rows(grids[0][0].position, codes, coins, plan.rows_per_group)
-    report = plan.report(reproducible=stream.reproducible)
     # Where there is no noise, all rows of a group are counted: those of the largest bound it.
     most = plan.rows_per_group
     if math.isinf(most):
         most = int(np.bincount(codes).max())
-    released = []
-    for _, axes in zip(range(plan.counts.event.n_steps), grids, strict=True):
-        counts = release_histogram(axes, plan.mechanism, coins, noise, rows)
-        released.append(Released(counts, n_records, plan.mechanism.noise_std, report, most))
-    return released
+    released = [release_histogram(axes, steps, coins, rows) for axes in grids]
+    run.finish()
+    report, noise_std = plan.report(reproducible=run.reproducible), plan.mechanism.noise_std
+    return [Released(counts, n_records, noise_std, report, most) for counts in released]

@@ -30,8 +30,10 @@ class Axis(NamedTuple):
     rounding: str = "down"
 
 
-def release_histogram(axes, mechanism, coins, noise, rows):
+def release_histogram(axes, release, coins, rows):
     """Release how many records are in each cell of a grid of `Axis`; `rows` tells which count.
+
+    `release` adds the noise: it is what a run gives for steps.
 
     A record's cell follows from its own positions and coins alone, and it has one: it moves one
     count by one.
@@ -42,7 +44,7 @@ def release_histogram(axes, mechanism, coins, noise, rows):
         node = _ROUNDINGS[axis.rounding](axis.position, coins)
         cells = cells * axis.size + np.clip(node, 0, axis.size - 1).astype(np.int64)
     counts = np.bincount(cells[rows], minlength=int(np.prod(shape)))
-    return mechanism.release(counts, noise).reshape(shape)
+    return release(counts).reshape(shape)
 
 
 def _down(position, coins):

@@ -20,6 +20,7 @@ from skdp._release.plan import (
     Plan,
 )
 from skdp._release.random import make_stream
+from skdp._release.release import FixedRelease, Planned
 from skdp.accountant import (
     NoisyMaxEvent,
     SelectionEvent,
@@ -29,6 +30,8 @@ from skdp.accountant import (
 )
 from skdp.metrics._plan import ScoreBudget, describe_counted, plan_histogram
 
+# What is released, as runs and reports call it.
+SEARCH = "choice of a candidate and its fit"
 # Shape of the law of the number of trials, and how many there are for each candidate by default. Of
 # laws that cost about the same, the first leaves few candidates untried. With pure trials more of
 # them cost nothing, and the shape does. See doc/theory/selection.rst.
@@ -91,9 +94,9 @@ class SelectionPlan(Plan):
     stream_key: ClassVar = (SEARCH_KEY,)
 
     @property
-    def events(self):
-        """The one event."""
-        return (self.event,)
+    def releases(self):
+        """All of it as one: how many trials there are is secret."""
+        return (Planned(SEARCH, None, (self.event,)),)
 
     @property
     def notes(self):
@@ -127,6 +130,11 @@ class ComposePlan(SelectionPlan):
     choice: NoisyMaxEvent
 
     method: ClassVar = "compose"
+
+    @property
+    def releases(self):
+        """The choice, which costs what it does with all fits before."""
+        return (Planned(SEARCH, FixedRelease(self.mechanism, self.choice), (self.event,)),)
 
     @cached_property
     def mechanism(self):

@@ -94,7 +94,7 @@ _OTHER_TYPES = (
     "type of NumPy's, by X.astype({...}), or choose columns by names."
 )
 _WORDS_OR_GAPS = ("could not convert string to float", "Input X contains NaN")
-_RUN = {"repeat": run_repeated, "compose": run_composed}
+_CHOOSE = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
     **BUDGET_CONSTRAINTS,
     "estimator": [HasMethods(["fit", "predict"])],
@@ -207,20 +207,21 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         score |= self._counted(budget, n_validation, score["n_releases"])
         plan = plan_selection(budget, fits=fits, **chosen, **sizes, **score)
         candidates.rehearse(X, table, y, codes, epsilon=budget.epsilon, delta=budget.delta)
-        stream = plan.start(self.random_state)
+        run = plan.start(self.random_state)
 
         # 4. split, fit, score and choose
-        split, trials = stream.spawn(2)
+        (split,) = run.spawn(2, noise=1)
         records = Records.split(
             X, y, n_validation, split, codes, plan.rows_per_group, table=table, **scored
         )
-        run = _RUN[plan.method]
-        best = check_outcome(run(plan, candidates.models, records, trials, self.n_jobs))
+        choose = _CHOOSE[plan.method]
+        best = check_outcome(choose(plan, candidates.models, records, run, self.n_jobs))
+        run.finish()
 
         # 5. publish
         assumed = candidates.assumed() + (CLASSES_READ,) * classes_were_read
         public = assumed + read_of_table
-        report = plan.report(reproducible=stream.reproducible, also_public=public)
+        report = plan.report(reproducible=run.reproducible, also_public=public)
         self._publish(plan, candidates, best, report)
         return self
 

@@ -22,7 +22,7 @@ from skdp._sklearn import take_rows
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.metrics import private_score
 from skdp.metrics._scorings import row_scores
-from skdp.model_selection._plan import SCORE_PARTS
+from skdp.model_selection._plan import SCORE_PARTS, SEARCH
 from skdp.model_selection._rows import last_step, rows_for_last
 
 _FAILED = (
@@ -99,9 +99,9 @@ class Outcome(NamedTuple):
         return self.score, -self.place
 
 
-def run_repeated(plan, models, records, stream, n_jobs):
+def run_repeated(plan, models, records, run, n_jobs):
     """Run a secret number of trials and return the best outcome."""
-    count, trials = stream.spawn(2)
+    count, trials = run.spawn(2)
     n_trials = plan.event.repetitions.sample(count)
     streams = list(enumerate(trials.spawn(n_trials)))
 
@@ -110,19 +110,20 @@ def run_repeated(plan, models, records, stream, n_jobs):
         return max(found, key=lambda outcome: outcome.rank, default=None)
 
     best = _in_parallel(best_of, streams, n_jobs)
+    run.made_within(SEARCH)
     return max((one for one in best if one is not None), key=lambda one: one.rank)
 
 
-def run_composed(plan, models, records, stream, n_jobs):
+def run_composed(plan, models, records, run, n_jobs):
     """Fit all candidates and return that of a noisy maximum; its score isn't published."""
-    choice, fits = stream.spawn(2)
+    (fits,) = run.spawn(2, noise=0)
     numbered = list(enumerate(fits.spawn(len(models))))
 
     def all_of(numbered):
         return [(i, *_fit_and_count(models[i], plan, records, one)) for i, one in numbered]
 
     found = sorted(chain(*_in_parallel(all_of, numbered, n_jobs)), key=lambda one: one[0])
-    place = plan.mechanism.release(np.array([total for _, total, _ in found]), choice)
+    place = run.release(SEARCH, np.array([total for _, total, _ in found]))
     return Outcome(math.nan, 0, place, found[place][2])
 
 

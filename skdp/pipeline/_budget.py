@@ -232,8 +232,8 @@ def fit_model(plan, step, X, y, n_outputs, groups=None):
     model.set_params(epsilon=part.fitting(releases, plan.budget.adjacency)).fit(X, y, **given)
 
 
-def collect_events(steps, given, ledger):
-    """Return the events of fitted steps by name, and leave no seed in what is published.
+def collect_reports(steps, given, ledger):
+    """Return the reports of fitted steps by name, and leave no seed in what is published.
 
     Steps get back what `assign_budgets` returned, as another fit may have another budget, and the
     ledger that a fit of a single step is charged to from now on.
@@ -241,6 +241,6 @@ def collect_events(steps, given, ledger):
     released = {}
     for leaf in _all_private_leaves(steps):
         if (report := getattr(leaf.estimator, "privacy_report_", None)) is not None:
-            released[leaf.path] = report.events
+            released[leaf.path] = report
         leaf.estimator.set_params(random_state=None, ledger=ledger, **given.get(leaf.path, {}))
     return released

@@ -14,7 +14,7 @@ from skdp.exceptions import LargeDeltaWarning
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.pipeline._budget import (
     assign_budgets,
-    collect_events,
+    collect_reports,
     fit_model,
     fresh_steps,
     n_columns_of,
@@ -247,7 +247,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             # Who has charged for this fit has rehearsed it.
             if self.ledger is not ALREADY_CHARGED:
                 Rehearsal(y, groups, budget, n_rows).of_all(step_list(rest), rows)
-            streams = plan.start(self.random_state).spawn(len(plan.parts))
+            run = plan.start(self.random_state)
+            streams = run.spawn(len(plan.parts))
 
             # 4. solve
             given = assign_budgets(plan, step_list(rest), streams)
@@ -258,14 +259,16 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
                 pass_bounds(rest[-1][1], bounds)
                 fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1], groups=groups)
             warn_unbounded(*rest[-1], bounds)
+            run.made_within(*(part.name for part in plan.parts))
+        run.finish()
 
         # 5. publish
         self.steps = steps
         self._step_reports = reports_within(step_list(steps, fitted=True))
         assumed = self._assumed(fitted=True)
         self.privacy_report_ = plan.joint_report(
-            collect_events(steps, given, self.ledger),
-            reproducible=streams[0].reproducible,
+            collect_reports(steps, given, self.ledger),
+            reproducible=run.reproducible,
             also_public=assumed,
             open_parts=open_parts,
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._release.plan import PIPELINE_KEY, Budget, GroupBudget, OfGroups, Plan
+from skdp._release.release import Cost, Planned
 from skdp.accountant._calibration import largest_within
 from skdp.accountant._events import ErasureEvent, joint_erasure
 from skdp.accountant._filter import (
@@ -87,16 +88,21 @@ class StepBudget:
         """Whether nothing is shared, so that there is nothing to exceed."""
         return self.cost is None or math.isinf(self.cost.mu)
 
-    def reported(self, events, adjacency):
-        """Return the events that stand for what a step released.
+    def reported(self, report, adjacency):
+        """Return the costs that stand for what a step released, by its report; None: as charged.
 
         Full batches add up exactly, whatever they are. Other designs that followed from releases
         add up as the pair that was fixed before them.
         """
-        if self.is_whole:
-            return events
-        self.check(events, adjacency)
-        return events if _is_closed(events, adjacency) else self.events
+        charged = tuple(Cost(self.name, event) for event in self.events)
+        if report is None:
+            return charged
+        if not self.is_whole:
+            self.check(report.events, adjacency)
+            if not _is_closed(report.events, adjacency):
+                return charged
+        names = [f"{self.name}: {name}" for name in report.names]
+        return tuple(map(Cost, names, report.events))
 
     def check(self, events, adjacency):
         """Refuse what costs more than this part."""
@@ -122,9 +128,9 @@ class PipelinePlan(Plan):
     stream_key: ClassVar = (PIPELINE_KEY,)
 
     @property
-    def events(self):
-        """What the parts are charged as."""
-        return tuple(event for part in self.parts for event in part.events)
+    def releases(self):
+        """What fits of the steps make, as it is charged."""
+        return tuple(Planned(part.name, None, part.events) for part in self.parts)
 
     @property
     def notes(self):
@@ -140,8 +146,8 @@ class PipelinePlan(Plan):
 
         Parameters
         ----------
-        released : dict of str to tuple of events
-            What the steps that were fitted released, by name; those without a part nothing.
+        released : dict of str to PrivacyReport
+            Of the steps that were fitted and released something, by name, each of which has a part.
         reproducible : bool
         also_public : tuple of str
             What is assumed public besides what is always.
@@ -149,18 +155,18 @@ class PipelinePlan(Plan):
             What isn't covered besides what never is.
         """
         names = {part.name for part in self.parts}
-        without = [name for name, events in released.items() if events and name not in names]
+        without = [name for name in released if name not in names]
         if without:
             raise ValueError(f"step {without[0]!r} released something, and had no part.")
-        events = tuple(
-            event
+        costs = tuple(
+            cost
             for part in self.parts
-            for event in part.reported(released.get(part.name, part.events), self.budget.adjacency)
+            for cost in part.reported(released.get(part.name), self.budget.adjacency)
         )
         return self.report(
             reproducible=reproducible,
             also_public=also_public,
-            events=events,
+            costs=costs,
             open_parts=open_parts,
         )
 

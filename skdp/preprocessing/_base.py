@@ -22,31 +22,37 @@ class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator)
     """
 
     def _start(self, X, groups):
-        """Plan a fit and start it: return the plan, the stream, and which rows count.
+        """Plan a fit and start it: return the plan, its run or None, and which rows count.
 
         Of each group one row counts.
         """
         codes, n_records = encode_groups(groups, len(X))
         plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
-        stream = plan.start(self.random_state)
-        rows = slice(None) if stream is None else counted_rows(X, codes, stream)
-        return plan, stream, rows
+        run = plan.start(self.random_state)
+        rows = slice(None) if run is None else counted_rows(X, codes, run)
+        return plan, run, rows
+
+    def _report(self, plan, run, **facts):
+        """Return the report of a fit, which is over; None where there was nothing to learn."""
+        if run is not None:
+            run.finish()
+        return plan.report(reproducible=self.random_state is not None, **facts)
 
 
 class NumberTransformer(PrivateTransformer):
     """A private transformer of numbers, none of them missing, that keeps their type.
 
     Subclasses have `_learn`, which publishes what sums over columns tell: of a function that gives
-    a plan, its stream and `ColumnSums`, of the number of features, and more facts for the report.
+    a plan, its run and `ColumnSums`, of the number of features, and more facts for the report.
     """
 
     def _learn_rows(self, X, groups):
         """Learn from rows in memory."""
 
         def start():
-            plan, stream, rows = self._start(X, groups)
+            plan, run, rows = self._start(X, groups)
             with sums_of(groups):
-                return plan, stream, ColumnSums(self._counted(X[rows]))
+                return plan, run, ColumnSums(self._counted(X[rows]))
 
         return self._learn(start, X.shape[1])
 

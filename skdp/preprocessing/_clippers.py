@@ -186,16 +186,16 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         quantiles = check_bounds(self.quantiles, "quantiles")
         if not (quantiles[0] >= 0.0 and quantiles[1] <= 1.0):
             raise ValueError("quantiles must be within 0 and 1.")
-        plan, stream, sums = start()
+        plan, run, sums = start()
 
         # 4. solve
-        low, high = find_quantiles(sums, plan=plan, quantiles=quantiles, noise=stream)
+        low, high = find_quantiles(sums, plan=plan, quantiles=quantiles, run=run)
 
         # 5. publish
         # A column may have one value only, and ranges have a width.
         self.feature_bounds_ = low, np.maximum(high, np.nextafter(low, np.inf))
         self.norm_bound_ = float(np.linalg.norm(np.abs(self.feature_bounds_).max(axis=0)))
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
+        self.privacy_report_ = self._report(plan, run, **facts)
         return self
 
     def transform(self, X):
@@ -385,16 +385,16 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         quantile = check_real(self.quantile, "quantile")
         if not 0.0 < quantile < 1.0:
             raise ValueError("quantile must be within 0 and 1.")
-        plan, stream, sums = start()
+        plan, run, sums = start()
 
         # 4. solve
         quantiles = quantile, quantile
-        found = find_quantiles(sums, plan=plan, quantiles=quantiles, noise=stream)
+        found = find_quantiles(sums, plan=plan, quantiles=quantiles, run=run)
 
         # 5. publish
         self.norm_bound_ = max(float(found[1][0]), float(plan.bounds[0][0]))
         self.feature_bounds_ = same_bounds(-self.norm_bound_, self.norm_bound_, n_features)
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
+        self.privacy_report_ = self._report(plan, run, **facts)
         return self
 
     def _counted(self, X):
@@ -594,16 +594,16 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         # 2. the solver bounds the data, by ranges that the plan has
         # 3. plan from public numbers
         clip = check_positive(self.clip, "clip")
-        plan, stream, sums = start()
+        plan, run, sums = start()
 
         # 4. solve
-        mean, scale = scale_columns(sums, plan=plan, noise=stream)
+        mean, scale = scale_columns(sums, plan=plan, run=run)
 
         # 5. publish
         self.mean_, self.scale_ = mean, scale
         self.norm_bound_ = clip * math.sqrt(n_features)
         self.feature_bounds_ = same_bounds(-clip, clip, n_features)
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
+        self.privacy_report_ = self._report(plan, run, **facts)
         return self
 
     def transform(self, X):

@@ -208,14 +208,14 @@ class DPOneHotEncoder(PrivateTransformer):
         most = None if self.max_categories is None else self.max_categories - n_last
 
         # 2. plan from public numbers
-        plan, stream, rows = self._start(np.column_stack([c.codes for c in columns]), groups)
+        plan, run, rows = self._start(np.column_stack([c.codes for c in columns]), groups)
 
         # 3. release
         counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
             of_searched = [columns[j].count(rows) for j in searched]
-            found = release_counts(of_searched, [None] * len(searched), plan=plan, noise=stream)
+            found = release_counts(of_searched, [None] * len(searched), plan=plan, run=run)
             for j, released in zip(searched, found, strict=True):
                 categories[j], counts[j] = keep_largest(*released, most)
 
@@ -223,7 +223,7 @@ class DPOneHotEncoder(PrivateTransformer):
         self._n_last = n_last
         self.categories_ = [as_array(listed) for listed in categories]
         self.category_counts_ = counts
-        self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
+        self.privacy_report_ = self._report(plan, run)
         n_outputs = sum(self._widths())
         self.feature_bounds_ = np.zeros(n_outputs), np.ones(n_outputs)
         self.norm_bound_ = math.sqrt(n_features)

@@ -39,10 +39,10 @@ def default_fills(fill_value, categories):
 _OF_NUMBERS = {"mean": release_means, "median": release_medians}
 
 
-def find_most_frequent(plan, columns, categories, fallbacks, stream):
+def find_most_frequent(plan, columns, categories, fallbacks, run):
     """Return the most frequent category of each column, where one is found."""
     present = [{v: count for v, count in counts.items() if v == v} for counts in columns]
-    found = release_counts(present, categories, plan=plan, noise=stream)
+    found = release_counts(present, categories, plan=plan, run=run)
     largest = [keep_largest(names, counts, 1)[0] for names, counts in found]
     return [
         names[0] if names else fallback for names, fallback in zip(largest, fallbacks, strict=True)
@@ -248,21 +248,21 @@ class DPSimpleImputer(PrivateTransformer):
         low, high = check_feature_bounds(self.feature_bounds, n_features)
 
         # 3. plan from public numbers
-        plan, stream, rows = self._start(gaps, groups)
+        plan, run, rows = self._start(gaps, groups)
 
         # 4. release
         if self.strategy in _OF_NUMBERS:
             records = np.where(gaps[rows], np.nan, X[rows])
             find = _OF_NUMBERS[self.strategy]
-            fills = find(records, low=low, high=high, plan=plan, noise=stream).tolist()
+            fills = find(records, low=low, high=high, plan=plan, run=run).tolist()
         if self.strategy == "most_frequent":
             counts = [column.count(rows) for column in columns or in_categories(X, gaps)]
-            fills = find_most_frequent(plan, counts, categories, fills, stream)
+            fills = find_most_frequent(plan, counts, categories, fills, run)
         # Its type follows from what is released, and not from that of X, which one gap may change.
         self.statistics_ = as_array(fills)
 
         # 5. publish
-        self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
+        self.privacy_report_ = self._report(plan, run)
         if self.strategy not in _OF_NUMBERS or not plan.budget.is_private:
             low, high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
         zeros = np.zeros(self.indicator_features_.size)

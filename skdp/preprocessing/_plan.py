@@ -11,8 +11,12 @@ from scipy.special import ndtri
 
 from skdp._checks import check_count, check_real
 from skdp._release.plan import ENCODER_KEY, IMPUTER_KEY, SCALER_KEY, Plan
-from skdp.accountant import ErasureEvent
+from skdp._release.release import named
 
+# What transformers release, as runs and reports call it.
+DISTRIBUTIONS, MOMENTS = "distributions of columns", "means and squares of columns"
+MEANS, MEDIANS = "means and gaps of columns", "medians of columns"
+COUNTS = "counts of categories"
 # Thresholds of a grid: noise grows with the logarithm of their number only.
 N_THRESHOLDS = 1023
 # A logarithmic grid halves what is left of a range so many times.
@@ -39,34 +43,31 @@ _LEAST_DELTA = 1e-300
 _ROUNDING = 1e-9
 # Halvings of a range in search of its median: a 4096th of it, which is fine enough where bounds are
 # ten times too wide, and each one more costs 4 % of noise.
-_N_HALVINGS = 12
+N_HALVINGS = 12
 _STRATEGIES = ("mean", "median", "most_frequent", "constant")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TransformerPlan(Plan):
-    """The releases of a private transformer, by what is released; none where nothing is learnt."""
+    """The releases of a private transformer, each a `Planned`; none where nothing is learnt."""
 
-    releases: dict
+    planned: tuple
     stream_key: tuple
-    # Probability that a release gives away what a threshold is to hide.
-    erasure: float = 0.0
     # What the noisy count of a category that nobody listed must exceed to be published.
     threshold: float = math.inf
 
     @cached_property
     def mechanisms(self):
         """What adds noise, by what is released."""
-        return {name: release.mechanism for name, release in self.releases.items()}
+        return {one.name: one.release.mechanism for one in self.planned if one.release is not None}
 
     @property
-    def events(self):
+    def releases(self):
         """The releases that running this makes; none where nothing is learnt."""
-        erasure = (ErasureEvent(self.erasure),) if self.erasure > 0.0 else ()
-        return tuple(release.event for release in self.releases.values()) + erasure
+        return self.planned
 
     def start(self, random_state):
-        """Return the stream of a run, None where nothing is learnt: that is charged nowhere."""
+        """Return a run, None where nothing is learnt: that is charged nowhere."""
         return super().start(random_state) if self.events else None
 
     def report(self, **facts):
@@ -108,9 +109,9 @@ def _root_distance():
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DistributionPlan(TransformerPlan):
-    """A release "distribution" of the columns' distribution functions at public thresholds.
+    """A release `DISTRIBUTIONS` of the columns' distribution functions at public thresholds.
 
-    A scaler's has "moments", too: means and squares of what is clipped to where records are.
+    A scaler's has `MOMENTS`, too: means and squares of what is clipped to where records are.
     """
 
     # Gives thresholds between the ends of ranges.
@@ -126,7 +127,7 @@ class DistributionPlan(TransformerPlan):
     @cached_property
     def hidden_share(self):
         """Share of the records that noise may hide, of those below or above any threshold."""
-        spread = self.mechanisms["distribution"].noise_std * _root_norm() / self.n_rows
+        spread = self.mechanisms[DISTRIBUTIONS].noise_std * _root_norm() / self.n_rows
         return min(_SEEN * spread, _MOST_HIDDEN)
 
     @property
@@ -156,9 +157,13 @@ def plan_quantiles(budget, *, n_rows, grid, bounds, key):
 
     `key` names its stream; see `DistributionPlan` for `grid` and `bounds`.
     """
-    releases = {"distribution": _distribution(budget, 1.0, n_rows, bounds[0].size)}
     return DistributionPlan(
-        budget=budget, n_rows=n_rows, releases=releases, stream_key=(key,), grid=grid, bounds=bounds
+        budget=budget,
+        n_rows=n_rows,
+        planned=named(DISTRIBUTIONS, _distribution(budget, 1.0, n_rows, bounds[0].size)),
+        stream_key=(key,),
+        grid=grid,
+        bounds=bounds,
     )
 
 
@@ -168,9 +173,13 @@ def plan_scaler(budget, *, n_rows, grid, bounds):
     sizes = {"n_rows": n_rows, "n_columns": n_columns}
     moments = moments_release(budget, **sizes, share=1.0 - _LOCATION_SHARE)
     distribution = _distribution(budget, _LOCATION_SHARE, n_rows, n_columns)
-    releases, key = {"distribution": distribution, "moments": moments}, (SCALER_KEY,)
     return DistributionPlan(
-        budget=budget, n_rows=n_rows, releases=releases, stream_key=key, grid=grid, bounds=bounds
+        budget=budget,
+        n_rows=n_rows,
+        planned=(*named(DISTRIBUTIONS, distribution), *named(MOMENTS, moments)),
+        stream_key=(SCALER_KEY,),
+        grid=grid,
+        bounds=bounds,
     )
 
 
@@ -245,9 +254,8 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least, key):
     return TransformerPlan(
         budget=budget,
         n_rows=n_rows,
-        releases={"counts": release},
+        planned=named(COUNTS, release, erasure=erasure),
         stream_key=key,
-        erasure=erasure,
         threshold=threshold,
     )
 
@@ -298,22 +306,23 @@ def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
     if strategy == "most_frequent":
         sizes = {"n_rows": n_rows, "n_columns": n_columns, "n_discovered": n_discovered}
         return plan_counts(budget, **sizes, least=1.0, key=key)
-    releases = {}
+    learnt = ()
     if strategy != "constant":
-        releases[strategy] = budget.release(
+        release = budget.release(
             bound=math.sqrt(n_columns),
             n_records=n_rows,
             size=n_columns if strategy == "median" else 2 * n_columns,
-            n_steps=_N_HALVINGS if strategy == "median" else 1,
+            n_steps=N_HALVINGS if strategy == "median" else 1,
         )
-    return TransformerPlan(budget=budget, n_rows=n_rows, releases=releases, stream_key=key)
+        learnt = named(MEDIANS if strategy == "median" else MEANS, release)
+    return TransformerPlan(budget=budget, n_rows=n_rows, planned=learnt, stream_key=key)
 
 
 def plan_encoder(budget, *, n_rows, n_discovered, min_frequency):
     """Plan the discovery of categories in so many columns; none is free."""
     key = (ENCODER_KEY,)
     if n_discovered == 0:
-        return TransformerPlan(budget=budget, n_rows=n_rows, releases={}, stream_key=key)
+        return TransformerPlan(budget=budget, n_rows=n_rows, planned=(), stream_key=key)
     sizes = {"n_rows": n_rows, "n_columns": n_discovered, "n_discovered": n_discovered}
     return plan_counts(budget, **sizes, least=_least_count(min_frequency, n_rows), key=key)
 

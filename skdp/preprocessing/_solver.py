@@ -7,7 +7,17 @@ from scipy.optimize import isotonic_regression
 
 from skdp._rows.columns import sort_categories
 from skdp._rows.threads import single_threaded_blas
-from skdp.preprocessing._plan import CONTRIBUTION_STEP, N_THRESHOLDS, root_weights
+from skdp.preprocessing._plan import (
+    CONTRIBUTION_STEP,
+    COUNTS,
+    DISTRIBUTIONS,
+    MEANS,
+    MEDIANS,
+    MOMENTS,
+    N_HALVINGS,
+    N_THRESHOLDS,
+    root_weights,
+)
 
 # No scale is smaller: what is divided by it stays a number.
 _SMALLEST_SCALE = 1e-100
@@ -35,7 +45,7 @@ class ColumnSums:
 
 
 @np.errstate(all="ignore")
-def find_quantiles(sums, *, plan, quantiles, noise):
+def find_quantiles(sums, *, plan, quantiles, run):
     """Return a low and a high quantile of each column, noisy where the plan is private.
 
     Shares of records that noise hides can't be cut off: quantiles further out move inwards. Of
@@ -43,40 +53,40 @@ def find_quantiles(sums, *, plan, quantiles, noise):
     """
     if not plan.budget.is_private:
         exact = np.quantile(sums.X.astype(np.float64), quantiles, axis=0)
-        return _finite(plan.mechanisms["distribution"].release(exact, noise))
+        return _finite(run.release(DISTRIBUTIONS, exact))
     within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
-    released = zip(_release_shares(sums, plan, noise), plan.edges, strict=True)
+    released = zip(_release_shares(sums, plan, run), plan.edges, strict=True)
     return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
 
 
-def scale_columns(sums, *, plan, noise):
+def scale_columns(sums, *, plan, run):
     """Return a centre and a scale of each column, noisy where the plan is private.
 
     Where the records are is found first, all but tails; then means and mean squares of what is
     clipped to that. No variance is taken to be below the spread of its noise.
     """
     if not plan.budget.is_private:
-        exact = zip(plan.mechanisms.values(), _exact_scales(sums.X), strict=True)
-        return _finite([mechanism.release(numbers, noise) for mechanism, numbers in exact])
+        mean, scale = _exact_scales(sums.X)
+        return _finite([run.release(DISTRIBUTIONS, mean), run.release(MOMENTS, scale)])
     quantiles = plan.tail, 1.0 - plan.tail
-    low, high = find_quantiles(sums, plan=plan, quantiles=quantiles, noise=noise)
+    low, high = find_quantiles(sums, plan=plan, quantiles=quantiles, run=run)
     middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, _SMALLEST_SCALE)
-    mechanism, moments = plan.mechanisms["moments"], sums.moments(middle, half)
-    means = mechanism.release(moments * CONTRIBUTION_STEP, noise) / plan.n_rows
+    mechanism, moments = run.mechanism(MOMENTS), sums.moments(middle, half)
+    means = run.release(MOMENTS, moments * CONTRIBUTION_STEP) / plan.n_rows
     mean = np.clip(means[:, 0], -1.0, 1.0)
     least = min(mechanism.noise_std / plan.n_rows, 1.0)
     variance = np.clip(1.0 - means[:, 1] - mean**2, least, 1.0)
     return middle + half * mean, np.maximum(half * np.sqrt(variance), _SMALLEST_SCALE)
 
 
-def _release_shares(sums, plan, noise):
+def _release_shares(sums, plan, run):
     """Return by column the share of records below each threshold, rising from 0 to 1."""
     weights = root_weights()
     with single_threaded_blas:
         between = [np.diff(below, prepend=0) for below in sums.below(plan.edges)]
         roots = [np.convolve(counts, weights)[:N_THRESHOLDS] for counts in between]
-        released = plan.mechanisms["distribution"].release(np.array(roots), noise)
+        released = run.release(DISTRIBUTIONS, np.array(roots))
         counts = [np.convolve(root, weights)[:N_THRESHOLDS] for root in released]
     rising = [isotonic_regression(column / plan.n_rows).x for column in counts]
     return [np.concatenate([[0.0], np.clip(shares, 0.0, 1.0), [1.0]]) for shares in rising]
@@ -110,7 +120,7 @@ def _finite(found):
     return found
 
 
-def release_counts(columns, given, *, plan, noise):
+def release_counts(columns, given, *, plan, run, name=COUNTS):
     """Release counts of categories, those that nobody listed only above the plan's threshold.
 
     Parameters
@@ -121,7 +131,9 @@ def release_counts(columns, given, *, plan, noise):
         Of each column, its categories where they are listed; entries that aren't among them are in
         no category.
     plan : TransformerPlan
-    noise : stream
+    run : Run
+    name : str
+        Of the release.
 
     Returns
     -------
@@ -134,7 +146,7 @@ def release_counts(columns, given, *, plan, noise):
         categories = sort_categories(table) if of_given is None else of_given
         listed.append(categories)
         counts.append(np.array([table[category] for category in categories], dtype=np.float64))
-    parts = release_together(counts, plan.mechanisms["counts"], noise)
+    parts = release_together(run, name, counts)
     found = list(zip(listed, parts, strict=True))
     for j, (categories, part) in enumerate(found):
         if given[j] is None:
@@ -142,9 +154,9 @@ def release_counts(columns, given, *, plan, noise):
     return found
 
 
-def release_together(parts, mechanism, noise):
+def release_together(run, name, parts):
     """Release several arrays of counts as one, and return them apart."""
-    released = mechanism.release(np.concatenate(parts), noise)
+    released = run.release(name, np.concatenate(parts))
     return np.split(released, np.cumsum([part.size for part in parts])[:-1])
 
 
@@ -164,13 +176,13 @@ _PRIOR_VARIANCE = 1.0 / 3.0
 
 
 @np.errstate(all="ignore")
-def release_means(X, *, low, high, plan, noise):
+def release_means(X, *, low, high, plan, run):
     """Release the mean of the entries of each column, clipped to its range.
 
     It is pulled to the middle of the range by as much as few entries or much noise ask for. Gaps
     are NaN; how many there are is released, too.
     """
-    mechanism = plan.mechanisms["mean"]
+    mechanism = run.mechanism(MEANS)
     is_private = mechanism.noise_multiplier > 0.0
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     sums = np.zeros((2, low.size))
@@ -179,7 +191,7 @@ def release_means(X, *, low, high, plan, noise):
         if is_private:
             shares = np.rint(np.clip(shares, -1.0, 1.0) * _PARTS) / _PARTS
         sums[:, j] = np.nansum(shares), np.isnan(shares).sum()
-    deviations, gaps = mechanism.release(sums.ravel(), noise).reshape(2, -1)
+    deviations, gaps = run.release(MEANS, sums.ravel()).reshape(2, -1)
     entries = np.maximum(plan.n_rows - gaps, 0.0)
     doubt = mechanism.noise_std**2 / _PRIOR_VARIANCE
     means = deviations * entries / np.maximum(entries**2 + doubt, 1.0)
@@ -188,24 +200,25 @@ def release_means(X, *, low, high, plan, noise):
 
 
 @np.errstate(all="ignore")
-def release_medians(X, *, low, high, plan, noise):
+def release_medians(X, *, low, high, plan, run):
     """Release the median of the entries of each column, by halving its range; gaps are NaN.
 
     Every step releases how many more entries lie above the middle of what is left of the range than
     below. A balance that noise explains ends a column's search: its middle is then as good a median
     as can be told. Without noise medians are exact, whatever the ranges.
     """
-    mechanism = plan.mechanisms["median"]
+    mechanism = run.mechanism(MEDIANS)
     middle = 0.5 * low + 0.5 * high
     if mechanism.noise_multiplier == 0.0:
         columns = (column[~np.isnan(column)].astype(np.float64) for column in X.T)
         return np.array(
             [np.median(c) if c.size else m for c, m in zip(columns, middle, strict=True)]
         )
-    for _ in range(plan.releases["median"].event.n_steps):
+    release = run.steps(MEDIANS)
+    for _ in range(N_HALVINGS):
         # A comparison with a gap is false.
         balance = (middle < X).sum(axis=0, dtype=np.float64) - (middle > X).sum(axis=0)
-        balance = mechanism.release(balance, noise)
+        balance = release(balance)
         is_told = np.abs(balance) > mechanism.noise_std
         low = np.where(is_told & (balance < 0.0), low, middle)
         high = np.where(is_told & (balance > 0.0), high, middle)

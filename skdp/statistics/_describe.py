@@ -142,18 +142,18 @@ def describe(
     account = resolve_account(ledger, "describe", {**spent, "level": level})
     budget = make_budget(**spent, accountant="pld", account=account)
     plan = plan_description(budget, given, len(pairs), n_rows=n_records)
-    stream = plan.start(random_state)
+    run = plan.start(random_state)
 
     # 4. release
-    coins, noise = stream.spawn(2)
-    frame = replace(frame, rows=counted_rows(range(frame.n_rows), codes, coins))
-    frame, _, given, plan = settle_kinds(frame, frame, given, read_given, plan=plan, noise=noise)
-    columns, tables = release_description(frame, given, pairs, plan=plan, noise=noise)
+    frame = replace(frame, rows=counted_rows(range(frame.n_rows), codes, run.coins()))
+    frame, _, given, plan = settle_kinds(frame, frame, given, read_given, plan=plan, run=run)
+    columns, tables = release_description(frame, given, pairs, plan=plan, run=run)
+    run.finish()
 
     # 5. publish
     public = "every argument of the call but the records", *budget.assumed_public[1:]
     report = plan.report(
-        reproducible=stream.reproducible,
+        reproducible=run.reproducible,
         assumed_public=public + assumed_kinds(frame.read, learnt_names(plan)),
         notes=(_CUT,) if codes is None else (_CUT, _DRAWN),
     )

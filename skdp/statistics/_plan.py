@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 from skdp._release.plan import DESCRIPTION_KEY
-from skdp.preprocessing._plan import count_release, hide_categories, moments_release
+from skdp._release.release import named
+from skdp.preprocessing._plan import MOMENTS, count_release, hide_categories, moments_release
 from skdp.preprocessing.table._plan import plan_table
 from skdp.preprocessing.table._plan_kinds import plan_after_kinds
 
+# What is counted, as runs and reports call it.
+CELLS = "counts of words and pairs"
 # Share of a mean relative to that of a histogram or a pair of columns.
 _MEAN = 0.25
 
@@ -15,8 +18,8 @@ def plan_description(budget, given, n_pairs, *, n_rows):
     """Plan the releases of a description of a table, of whose columns some things are given.
 
     A column of numbers has a histogram, one of words is searched for words and then has one, and a
-    pair has a crosstab: all have like parts of the squared mu. "cells" are the counts of words and
-    pairs, and "moments" the sums that means are made of.
+    pair has a crosstab: all have like parts of the squared mu. `CELLS` are the counts of words and
+    pairs, and `MOMENTS` the sums that means are made of.
     """
     rest, erasure = hide_categories(budget, len(given.words) + len(given.untyped))
 
@@ -48,11 +51,13 @@ def _plan_for_kinds(budget, rest, given, n_pairs, n_rows, erasure):
         basis="hats",
         n_knots="auto",
     )
-    releases = {}
+    more = ()
     if n_numeric:
         share = _MEAN * n_numeric / parts
-        releases["moments"] = moments_release(rest, n_rows=n_rows, n_columns=n_numeric, share=share)
+        moments = moments_release(rest, n_rows=n_rows, n_columns=n_numeric, share=share)
+        more += named(MOMENTS, moments)
     if n_counted:
         share = n_counted / parts
-        releases["cells"] = count_release(rest, n_rows=n_rows, n_columns=n_counted, share=share)
-    return replace(table, releases=table.releases | releases, stream_key=(DESCRIPTION_KEY,))
+        cells = count_release(rest, n_rows=n_rows, n_columns=n_counted, share=share)
+        more += named(CELLS, cells)
+    return replace(table, planned=table.planned + more, stream_key=(DESCRIPTION_KEY,))

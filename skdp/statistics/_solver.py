@@ -7,13 +7,14 @@ import numpy as np
 
 from skdp._rows.columns import as_array
 from skdp._rows.kinds import DATE
-from skdp.preprocessing._plan import CONTRIBUTION_STEP
+from skdp.preprocessing._plan import CONTRIBUTION_STEP, MOMENTS
 from skdp.preprocessing._solver import release_together, sum_moments
 from skdp.preprocessing.table._solver import find_bins, find_words
 from skdp.statistics._columns import Counts, NumberColumn, RangesAxis, WordColumn
+from skdp.statistics._plan import CELLS
 
 
-def release_description(frame, given, pairs, *, plan, noise):
+def release_description(frame, given, pairs, *, plan, run):
     """Release what describes a table.
 
     Parameters
@@ -24,7 +25,7 @@ def release_description(frame, given, pairs, *, plan, noise):
         Places of the columns that crosstabs are of.
     plan : TablePlan
         Of `plan_description`.
-    noise : stream
+    run : Run
 
     Returns
     -------
@@ -34,17 +35,17 @@ def release_description(frame, given, pairs, *, plan, noise):
     """
     columns, axes = {}, {}
     if given.numeric:
-        histograms = find_bins(frame, given, plan, noise)
+        histograms = find_bins(frame, given, plan, run)
         for j, histogram in zip(given.numeric, histograms, strict=True):
             name, holds_dates = frame.names[j], given.kinds[j] == DATE
             columns[j] = NumberColumn.of(name, histogram, plan.n_rows, holds_dates)
             axes[j] = RangesAxis(name, j, columns[j].cuts, holds_dates)
     if given.words:
-        found = find_words(frame, given, plan, noise, None)
+        found = find_words(frame, given, plan, run, None)
         axes |= {j: _with_gap(term) for j, term in found.items()}
     if columns:
-        _add_moments(columns, frame, plan, noise)
-    cells = _release_cells([*((j,) for j in given.words), *pairs], axes, frame, plan, noise)
+        _add_moments(columns, frame, plan, run)
+    cells = _release_cells([*((j,) for j in given.words), *pairs], axes, frame, plan, run)
     for j, ((name,), (words,), counts) in zip(given.words, cells, strict=False):
         columns[j] = WordColumn(name, words, axes[j].categories.tolist(), counts)
     return [columns[j] for j in range(len(frame.names))], cells[len(given.words) :]
@@ -56,9 +57,9 @@ def _with_gap(term):
     return replace(term, categories=as_array([*words, np.nan]))
 
 
-def _add_moments(columns, frame, plan, noise):
+def _add_moments(columns, frame, plan, run):
     """Release sums for the means of columns of numbers, cut to the ranges where these show."""
-    mechanism, sums = plan.mechanisms["moments"], []
+    mechanism, sums = run.mechanism(MOMENTS), []
     for j, column in columns.items():
         x, (middle, half) = frame.numbers(j), column.middle_and_half
         x = x[~np.isnan(x)]
@@ -67,16 +68,16 @@ def _add_moments(columns, frame, plan, noise):
         else:
             t = (x - middle) / half
             sums.append([t.sum(), (1.0 - t**2).sum()])
-    released = mechanism.release(np.array(sums), noise)
+    released = run.release(MOMENTS, np.array(sums))
     for j, moments in zip(columns, released, strict=True):
         columns[j] = replace(columns[j], moments=(moments, mechanism.noise_std))
 
 
-def _release_cells(asked, axes, frame, plan, noise):
+def _release_cells(asked, axes, frame, plan, run):
     """Release how many records are in each cell of columns and pairs of columns, together."""
     if not asked:
         return []
-    mechanism, exact, told = plan.mechanisms["cells"], [], []
+    mechanism, exact, told = run.mechanism(CELLS), [], []
     for places in asked:
         of_cells = [axes[j] for j in places]
         shape = [len(axis.words) for axis in of_cells]
@@ -84,7 +85,7 @@ def _release_cells(asked, axes, frame, plan, noise):
         exact.append(np.bincount(frame.counted(cells), minlength=math.prod(shape)).astype(float))
         names = tuple(axis.name for axis in of_cells)
         told.append((names, [axis.words for axis in of_cells]))
-    released = release_together(exact, mechanism, noise)
+    released = release_together(run, CELLS, exact)
     return [
         (names, words, Counts.of(counts, plan.n_rows, mechanism.noise_std))
         for (names, words), counts in zip(told, released, strict=True)

@@ -296,7 +296,7 @@ def test_a_record_moves_a_sum_by_its_bound(data, adjacency):
     A = np.diag(generator.uniform(0.5, 2.0, D + 1))
     w = generator.normal(size=(D + 1, 1))
     plan = model._plan(N, D, 1)
-    mechanisms = plan.moment.mechanism, plan.step_mechanism(0.1, 5, 2.0)
+    mechanisms = plan.moment.mechanism, plan.steps.split(5).bounded(0.1, stretch=2.0).mechanism
     seen = []
     for row in (X[1234].copy(), np.full(D, 1e6), np.zeros(D)):
         X[1234] = row

@@ -20,6 +20,7 @@ from tests.door import (
     BaseWhitened,
     Budget,
     Plan,
+    Planned,
     accountant_filter_module as _filter,
     plan_module as _base,
     resolve_account,
@@ -32,8 +33,8 @@ class OneRelease(Plan):
     noise: float
 
     @property
-    def events(self):
-        return (GaussianEvent(self.noise),)
+    def releases(self):
+        return (Planned("sums", None, (GaussianEvent(self.noise),)),)
 
 
 def plan_for(account, *, epsilon=0.3, delta=1e-5):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests._runs import HandRun
 from tests.door import Axis, DiscreteLaplaceMechanism, make_stream, release_histogram
 
 EXACT = DiscreteLaplaceMechanism(0.0)
@@ -10,7 +11,8 @@ EXACT = DiscreteLaplaceMechanism(0.0)
 
 def count(*axes, seed=0, mechanism=EXACT):
     coins, noise = make_stream(seed).spawn(2)
-    return release_histogram(axes, mechanism, coins, noise, slice(None))
+    release = HandRun(mechanism, noise=noise).steps("counts")
+    return release_histogram(axes, release, coins, slice(None))
 
 
 def test_a_position_goes_down_to_its_node_and_ends_hold():

@@ -67,11 +67,12 @@ def best_scores(plan, label, size, n_searches):
     found = []
     with config_context(skip_parameter_validation=True):
         for seed in range(label * n_searches, (label + 1) * n_searches):
-            split, trials = plan.start(seed).spawn(2)
+            run = plan.start(seed)
+            (split,) = run.spawn(2, noise=1)
             records = Records.split(
                 X, y, N_VALIDATION, split, target_bounds=None, **scored, **scored_by
             )
-            best = run_repeated(plan, models, records, trials, None)
+            best = run_repeated(plan, models, records, run, None)
             n_others = (records.y_validation[records.X_validation[:, 0] == 0.0] == 0).sum()
             found.append(N_VALIDATION * best.score - n_others)
     return np.array(found)

@@ -10,7 +10,9 @@ from scipy.stats import norm
 
 from skdp.accountant import ErasureEvent, PrivacyReport
 from tests._loops import for_each
+from tests._runs import HandRun
 from tests.door import (
+    COUNTS,
     Budget,
     gaussian_delta,
     hiding_threshold,
@@ -43,13 +45,13 @@ def test_events_spend_the_budget_and_no_more(budget, adjacency, n_columns):
     plan = planned(budget, adjacency, n_columns)
     epsilon, delta = budget
     fields = {"adjacency": adjacency, "clipping": None, "accountant": "pld"}
-    gaussian, erasure = events = plan.releases["counts"].event, ErasureEvent(plan.erasure)
+    gaussian, erasure = events = plan.events[0], ErasureEvent(plan.releases[0].erasure)
     report = PrivacyReport(epsilon=epsilon, delta=delta, events=events, **fields)
     assert 0.98 * epsilon < report.epsilon_at(delta) <= epsilon
     assert erasure.probability == pytest.approx(1e-3 * delta)
-    assert gaussian.noise_multiplier == plan.mechanisms["counts"].noise_multiplier
+    assert gaussian.noise_multiplier == plan.mechanisms[COUNTS].noise_multiplier
     moved = n_columns * {"zero_out": 1, "replace_one": 2}[adjacency]
-    assert plan.mechanisms["counts"].contribution_bound == pytest.approx(math.sqrt(moved))
+    assert plan.mechanisms[COUNTS].contribution_bound == pytest.approx(math.sqrt(moved))
     # The multiplier is of the distance of a pair, which the accountant mustn't double.
     assert gaussian.mu(adjacency) == pytest.approx(1 / gaussian.noise_multiplier)
 
@@ -60,22 +62,22 @@ def test_single_records_are_above_the_threshold_with_the_erasures_probability(bu
     plan = planned(budget, "zero_out", n_columns)
     # Above a point of the grid, a release is at the next one at least.
     above = norm.sf(
-        (plan.threshold + 0.5 * plan.mechanisms["counts"].grid - 1.0)
-        / plan.mechanisms["counts"].noise_std
+        (plan.threshold + 0.5 * plan.mechanisms[COUNTS].grid - 1.0)
+        / plan.mechanisms[COUNTS].noise_std
     )
     some = -math.expm1(n_columns * math.log1p(-above))
-    promised = plan.erasure
+    promised = plan.releases[0].erasure
     assert 0.999 * promised < some <= promised
 
 
 def test_only_columns_without_a_list_need_a_threshold():
     of_all = planned((1.0, 1e-5), "zero_out", 8)
     of_one = planned((1.0, 1e-5), "zero_out", 8, n_discovered=1)
-    assert of_one.mechanisms["counts"] == of_all.releases["counts"].mechanism
+    assert of_one.mechanisms[COUNTS] == of_all.mechanisms[COUNTS]
     assert 1.0 < of_one.threshold < of_all.threshold
     of_none = planned((1.0, 1e-5), "zero_out", 8, n_discovered=0)
-    assert of_none.erasure == 0.0
-    assert of_none.mechanisms["counts"].noise_std < of_one.mechanisms["counts"].noise_std
+    assert of_none.releases[0].erasure == 0.0
+    assert of_none.mechanisms[COUNTS].noise_std < of_one.mechanisms[COUNTS].noise_std
 
 
 def test_a_larger_least_count_is_kept_with_noise_too():
@@ -84,16 +86,16 @@ def test_a_larger_least_count_is_kept_with_noise_too():
     assert 500.0 > high.threshold >= math.nextafter(500.0, 0.0)
     free = planned((math.inf, 1e-5), "zero_out", 2)
     assert 0.0 <= free.threshold < 1.0
-    assert free.mechanisms["counts"].noise_std == 0.0
-    assert free.erasure == 0.0
+    assert free.mechanisms[COUNTS].noise_std == 0.0
+    assert free.releases[0].erasure == 0.0
 
 
 @pytest.mark.parametrize("delta", [1e-300, 1e-299, 1e-200, 1e-50])
 @pytest.mark.parametrize("n_columns", [1, 1000])
 def test_a_tiny_delta_hides_single_records_better(delta, n_columns):
     plan = planned((1.0, delta), "zero_out", n_columns)
-    above = norm.logsf((plan.threshold - 1.0) / plan.mechanisms["counts"].noise_std)
-    erasure = plan.erasure
+    above = norm.logsf((plan.threshold - 1.0) / plan.mechanisms[COUNTS].noise_std)
+    erasure = plan.releases[0].erasure
     assert above <= math.log(erasure) - math.log(n_columns) <= above + 1.0
     larger = planned((1.0, 1e-5), "zero_out", n_columns)
     assert plan.threshold > 2.0 * larger.threshold
@@ -116,10 +118,10 @@ def test_every_kind_of_neighbour_is_within_the_promise(adjacency, n_columns):
     Seen are what one side alone may publish, and counts that move by one; both exactly.
     """
     plan = planned((1.0, 1e-2), adjacency, n_columns)
-    gaussian, erasure = plan.releases["counts"].event, ErasureEvent(plan.erasure)
+    gaussian, erasure = plan.events[0], ErasureEvent(plan.releases[0].erasure)
     mu, d = gaussian.mu(adjacency), erasure.probability
     each = -math.expm1(math.log1p(-d) / n_columns)
-    std = plan.mechanisms["counts"].noise_std
+    std = plan.mechanisms[COUNTS].noise_std
     kinds = itertools.product(range(n_columns + 1), repeat=2)
     for alone_here, alone_there in kinds if adjacency == "replace_one" else _one_sided(n_columns):
         sides = 2 if adjacency == "replace_one" else 1
@@ -148,12 +150,12 @@ def test_what_is_published_of_single_records_is_as_rare_as_promised():
     """A record with categories of its own in three columns; beyond 6 deviations is below 1e-8."""
     plan = planned((1.0, 1e-5), "zero_out", 3)
     erasure, n_runs = 0.3, 20_000
-    threshold = hiding_threshold(plan.mechanisms["counts"], erasure, 3)
-    stream = make_stream(0)
+    threshold = hiding_threshold(plan.mechanisms[COUNTS], erasure, 3)
     columns = [["common"] * 1000 + [f"rare {j}"] for j in range(3)]
-    asked = {"plan": replace(plan, threshold=threshold), "noise": stream}
+    run = HandRun(plan.mechanisms[COUNTS], noise=make_stream(0))
+    plan = replace(plan, threshold=threshold)
     shown = sum(
-        any(len(found) > 1 for found, _ in release_counts(columns, [None] * 3, **asked))
+        any(len(found) > 1 for found, _ in release_counts(columns, [None] * 3, plan=plan, run=run))
         for _ in range(n_runs)
     )
     deviation = math.sqrt(n_runs * erasure * (1 - erasure))

@@ -6,6 +6,8 @@ import pytest
 from skdp.accountant import calibrate
 from tests._loops import for_each
 from tests.door import (
+    DISTRIBUTIONS,
+    MOMENTS,
     N_THRESHOLDS,
     NORM_KEY,
     QUANTILE_KEY,
@@ -57,7 +59,7 @@ def test_distances_of_contributions_to_distribution_functions():
     ).max()
     for adjacency, distance in (("zero_out", lengths.max()), ("replace_one", apart)):
         for plan in plans(adjacency=adjacency):
-            mechanism = plan.mechanisms["distribution"]
+            mechanism = plan.mechanisms[DISTRIBUTIONS]
             bound = distance * math.sqrt(len(plan.edges))
             assert bound <= mechanism.contribution_bound * (1.0 + 1e-12)
             # Nor is it larger than it must be.
@@ -69,7 +71,7 @@ def test_lengths_of_contributions_to_moments():
     t = np.linspace(-1.0, 1.0, 2001)
     points = np.column_stack([t, 1.0 - t**2])
     assert np.linalg.norm(points, axis=1).max() == 1.0
-    mechanism = plans()[0].mechanisms["moments"]
+    mechanism = plans()[0].mechanisms[MOMENTS]
     assert mechanism.contribution_bound == math.sqrt(N_COLUMNS)
     rounded = np.rint(points * 2.0**26) / 2.0**26
     longest = np.linalg.norm(rounded, axis=1).max()
@@ -90,8 +92,8 @@ def test_parts_of_a_budget_add_up_to_it(delta, epsilon, adjacency):
     for plan in plans(epsilon, delta, adjacency):
         root_columns = math.sqrt(len(plan.edges))
         distances = {
-            "distribution": root_columns * reached,
-            "moments": root_columns * (2.0 if replaced else 1.0),
+            DISTRIBUTIONS: root_columns * reached,
+            MOMENTS: root_columns * (2.0 if replaced else 1.0),
         }
         squares = [
             (distances[name] / mechanism.noise_std) ** 2
@@ -112,7 +114,7 @@ def test_without_privacy_there_is_no_noise():
 def test_what_noise_hides_is_its_standard_deviation(rng):
     """Of a distribution function, at the threshold where noise is largest."""
     plan = plans()[0]
-    mechanism = plan.mechanisms["distribution"]
+    mechanism = plan.mechanisms[DISTRIBUTIONS]
     noise = mechanism.noise_std * rng.standard_normal((4000, N_THRESHOLDS))
     spread = np.std(noise @ root_weights()[::-1]) / N_ROWS
     assert plan.hidden_share == pytest.approx(spread, rel=0.1)

@@ -19,6 +19,7 @@ from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPTableVectorizer
 from tests.door import (
     CLASSES,
+    KINDS,
     Budget,
     Plan,
     Tally,
@@ -76,7 +77,7 @@ def test_no_pair_of_records_is_further_apart_than_the_bound_and_some_as_far(n_co
     others = counts if adjacency == "replace_one" else [nothing]
     apart = max(np.linalg.norm(one - other) for one in counts for other in others)
     plan = plan_for(DPTableVectorizer(adjacency=adjacency), n_columns)
-    assert apart == pytest.approx(plan.mechanisms["kinds"].contribution_bound, rel=1e-15)
+    assert apart == pytest.approx(plan.mechanisms[KINDS].contribution_bound, rel=1e-15)
     assert apart == math.sqrt(n_columns * (2 if adjacency == "replace_one" else 1))
 
 
@@ -240,7 +241,7 @@ def test_the_shares_of_kinds_and_of_the_rest_add_up_to_the_budget(
     }
     for name, (plan, usual) in plans.items():
         moved = n_untyped * (2.0 if adjacency == "replace_one" else 1.0)
-        of_kinds = moved / plan.mechanisms["kinds"].noise_std ** 2
+        of_kinds = moved / plan.mechanisms[KINDS].noise_std ** 2
         whole = sum(squares(usual.events, adjacency))
         assert sum(squares(plan.events, adjacency)) == pytest.approx(whole, rel=1e-7)
         assert squares(plan.events, adjacency)[0] == pytest.approx(of_kinds, rel=1e-4)

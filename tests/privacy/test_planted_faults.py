@@ -19,6 +19,7 @@ from tests.door import (
     GaussianMechanism,
     PoissonSampler,
     RowSums,
+    Steps,
     WhitenedProblem,
     ball_mixin_module,
     bounds_module as _bounds,
@@ -182,12 +183,11 @@ def telling(tell):
 
 
 def sequential_with_an_exact_dual(patch):
-    def release_v_only(mechanism, increment, zetas, noise):
-        both = np.concatenate([increment.ravel(), zetas.ravel()])
-        released = mechanism.release(both, noise)
+    def release_v_only(steps, increment, zetas):
+        released = steps(np.concatenate([increment.ravel(), zetas.ravel()]))
         return released[: increment.size].reshape(increment.shape), zetas
 
-    patch.setattr(dpscd_solver_module, "release_jointly", release_v_only)
+    patch.setattr(Steps, "jointly", release_v_only)
 
 
 def skipped_whitened_clip(patch):

@@ -33,6 +33,7 @@ import pytest
 from scipy.special import logsumexp
 
 from tests._objectives import DUAL
+from tests._runs import HandRun
 from tests.door import Budget, DPSCDProblem, clip_contributions, clip_rows, plan_dpscd, solve_dpscd
 from tests.statistical._transcripts import (
     EPSILONS,
@@ -347,8 +348,7 @@ def test_the_solver_is_the_process(loss, bound, rng):
         ),
         average=True,
         n_jobs=None,
-        coins=None,
-        noise=None,
+        run=HandRun(spy),
     )
 
     expected = np.zeros(n_steps)

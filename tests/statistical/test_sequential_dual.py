@@ -33,6 +33,7 @@ from scipy.special import logsumexp
 
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
 from tests._objectives import DUAL
+from tests._runs import HandRun
 from tests.door import GaussianMechanism, clip_contributions, clip_rows, solve_dpscd_sequential
 from tests.statistical._transcripts import (
     EPSILONS,
@@ -273,8 +274,7 @@ def test_the_solver_with_an_exact_dual_variable_is_the_process(loss, rng):
             clipping_norm=BOUND,
         ),
         average=True,
-        coins=None,
-        noise=None,
+        run=HandRun(mechanism),
     )
 
     expected, unlike, column = [], [], 0

@@ -21,10 +21,10 @@ import _common as bench
 from _data import load_prepared
 
 from skdp._families.losses import LOSSES
-from skdp._release.mechanisms import release_jointly
 from skdp._rows.bounds import clip_rows
 from skdp._rows.clipping import clip_contributions
 from skdp.linear_model import DPSCDRegressor
+from skdp.linear_model._plan import STEPS
 
 DATA = "california_housing"
 DELTA = 1e-5
@@ -106,7 +106,8 @@ def run(problem, model):
     """
     n_rows, n_columns = problem.X.shape
     plan = model._plan(n_rows, n_columns, 1)
-    coins, noise = plan.start(model.random_state).spawn(2)
+    run = plan.start(model.random_state)
+    coins, release = run.coins(), run.steps(STEPS)
     curvature = plan.sampler.rate / problem.alpha
     optimum = problem.optimum()
     dual, shared = np.zeros(n_rows), np.zeros(n_columns)
@@ -119,9 +120,9 @@ def run(problem, model):
         smallest = min(smallest, plan.clipping_norm / max(plan.clipping_norm, reach))
         increment = zeta @ x
         if model.noisy_dual:
-            increment, zeta = release_jointly(plan.mechanism, increment, zeta, noise)
+            increment, zeta = release.jointly(increment, zeta)
         else:
-            increment = plan.mechanism.release(increment, noise)
+            increment = release(increment)
         dual[batch] = a + zeta
         shared += increment
         found.append(problem.suboptimality(dual, optimum))

@@ -103,7 +103,7 @@ class BallMixin:
             return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
         return super()._certified_rows(X)
 
-    def _placed(self, rows, plan, stream, codes=None):
+    def _placed(self, rows, plan, run, codes=None):
         """Return rows with certified norms, the plan that follows their ball, and the ball.
 
         The ball is learnt here, if it is at all; else it is None.
@@ -114,9 +114,11 @@ class BallMixin:
         if plan.ball is None:
             return self._bounded_by(None, rows.X, is_null), plan, None
         with BallSums(rows.X, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
-            ball = learn_ball(sums, plan=plan.ball, stream=stream)
+            ball = learn_ball(sums, plan=plan.ball, run=run)
         rows = self._bounded_by(ball, rows.X, is_null)
-        return rows, following(plan, ball, rows.stretch, rows.bias), ball
+        plan = following(plan, ball, rows.stretch, rows.bias)
+        run.follow(plan.releases)
+        return rows, plan, ball
 
     def _bounded_by(self, ball, X, is_null):
         """Return rows in a ball's units with certified norms, or without one clipped ones."""

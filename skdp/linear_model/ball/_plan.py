@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from skdp._checks import check_within
-from skdp._release.release import Release
+from skdp._release.release import Release, costs_of, named
 
 # Shares of what the ball may spend, by stage, in the order of `BallPlan`.
 _SHARES = {
@@ -21,6 +21,18 @@ _SHARES = {
     "scales": 0.36,
     "radius": 0.08,
 }
+# What is released of rows, targets and errors, as runs and reports call it.
+FIRST_SIZES, SIZES = "first sizes of columns", "sizes of columns"
+FIRST_LENGTHS, LENGTHS = "first lengths of rows", "lengths of rows"
+FIRST_CENTRE, CENTRE = "first centre of rows", "centre of rows"
+FIRST_DISTANCES, DISTANCES = "first distances from the centre", "distances from the centre"
+DEVIATIONS = "deviations of columns"
+FIRST_RANGES, RANGES, MIDDLES = (
+    "first ranges of targets",
+    "ranges of targets",
+    "middles of targets",
+)
+SPREAD, ERRORS = "spread of targets", "errors of predictions"
 # Share of mu^2 that "auto" spends, and the least that may be given.
 _AUTO_BUDGET, _LEAST_BUDGET = 0.12, 1e-6
 # Noise of a count, in shares of the records, above which there is no more than a radius about 0,
@@ -84,8 +96,17 @@ def bins_about(length):
     return _bins(length, (-20, 20), 51)
 
 
+class _Learning:
+    """What is released before the steps of a model: subclasses have `releases`."""
+
+    @property
+    def events(self):
+        """What the accountant adds up."""
+        return tuple(cost.event for cost in costs_of(self.releases))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BallPlan:
+class BallPlan(_Learning):
     """Releases that learn the ball, in the order in which they are made, each None if left out.
 
     All are sums over records. Of lengths, each record is in one bin of a histogram, so that it
@@ -111,10 +132,19 @@ class BallPlan:
     squares: Release | None = None
 
     @property
-    def events(self):
-        """One event for each release."""
-        found = (getattr(self, name) for name in (*_SHARES, "squares"))
-        return tuple(release.event for release in found if release is not None)
+    def releases(self):
+        """What a run makes to learn the ball, in order."""
+        return (
+            *named(FIRST_SIZES, self.units),
+            *named(FIRST_LENGTHS, self.coarse),
+            *named(LENGTHS, self.reach),
+            *named(FIRST_CENTRE, self.centre),
+            *named(FIRST_DISTANCES, self.distance),
+            *named(CENTRE, self.recentre),
+            *named(SIZES, self.scales),
+            *named(DISTANCES, self.radius),
+            *named(DEVIATIONS, self.squares),
+        )
 
 
 def plan_ball(
@@ -225,7 +255,7 @@ _TARGETS_HELD, _TARGETS_RISE = 0.98, 100.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TargetsPlan:
+class TargetsPlan(_Learning):
     """Releases that learn a range for each target: where y lies, whatever its units are.
 
     First counts on both sides of 0, in bins that take all numbers, and in finer ones; then, in each
@@ -246,10 +276,11 @@ class TargetsPlan:
     holds_outliers: bool = True
 
     @property
-    def events(self):
-        """One event for each release, in their order."""
-        of_round = () if self.centre is None else (self.centre.event, self.sides.event)
-        return (self.coarse.event, self.sides.event, *of_round * self.n_rounds)
+    def releases(self):
+        """What a run makes to learn the ranges, in order."""
+        of_round = (*named(MIDDLES, self.centre), *named(RANGES, self.sides))
+        first = (*named(FIRST_RANGES, self.coarse), *named(RANGES, self.sides))
+        return (*first, *of_round * self.n_rounds)
 
 
 def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=False):
@@ -291,7 +322,7 @@ ERROR_EDGES = np.concatenate([-_DENSE[::-1], [0.0], _DENSE])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CountsPlan:
+class CountsPlan(_Learning):
     """Counts of targets about the range of most, which tell of their spread, and later of errors.
 
     `ranges` learns that range, or is None. Each record is counted once in each of the others.
@@ -302,10 +333,10 @@ class CountsPlan:
     errors: Release | None
 
     @property
-    def events(self):
-        """One event for each release of targets, in their order."""
-        learnt = () if self.ranges is None else self.ranges.events
-        return (*learnt, self.spread.event)
+    def releases(self):
+        """What a run releases of targets, in order."""
+        learnt = () if self.ranges is None else self.ranges.releases
+        return (*learnt, *named(SPREAD, self.spread))
 
 
 def plan_counts(budget, ranges, *, left, n_rows, slack, quantile, of_errors):

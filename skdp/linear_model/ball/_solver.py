@@ -7,7 +7,24 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from skdp.linear_model.ball._plan import COARSE_BINS, UNIT_BINS, bins_about, bins_below
+from skdp.linear_model.ball._plan import (
+    CENTRE,
+    COARSE_BINS,
+    DEVIATIONS,
+    DISTANCES,
+    FIRST_CENTRE,
+    FIRST_DISTANCES,
+    FIRST_LENGTHS,
+    FIRST_RANGES,
+    FIRST_SIZES,
+    LENGTHS,
+    MIDDLES,
+    RANGES,
+    SIZES,
+    UNIT_BINS,
+    bins_about,
+    bins_below,
+)
 
 # Shares of the records that are within a radius before the last, and of the entries of a column
 # that are within its size.
@@ -86,54 +103,54 @@ def following(plan, ball, stretch, bias):
 
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
-def learn_ball(sums, *, plan, stream):
+def learn_ball(sums, *, plan, run):
     """Return the ball that a plan's releases tell of; of `sums` see `BallSums`."""
     d = plan.n_columns
     centre, unit = np.zeros(d), np.ones(d)
     if plan.squares is not None:
-        return _exact_ball(sums, plan, stream)
+        return _exact_ball(sums, plan, run)
 
-    def counted(release, bins):
-        mechanism = release.mechanism
-        found = mechanism.release(sums.counts(bins, centre, unit, mechanism), stream)
-        return found, mechanism.noise_std, bins
+    def counted(name, bins):
+        mechanism = run.mechanism(name)
+        counts = run.release(name, sums.counts(bins, centre, unit, mechanism))
+        return counts, mechanism.noise_std, bins
 
-    def counted_by_column(release, bins):
-        mechanism = release.mechanism
-        found = mechanism.release(sums.counts_by_column(bins, centre, unit, mechanism), stream)
-        return found, mechanism.noise_std, bins, np.abs(centre) / unit
+    def counted_by_column(name, bins):
+        mechanism = run.mechanism(name)
+        counts = run.release(name, sums.counts_by_column(bins, centre, unit, mechanism))
+        return counts, mechanism.noise_std, bins, np.abs(centre) / unit
 
-    def moved(release):
+    def moved(name):
         stretch = sums.stretch(centre / unit, radius)
-        return _moved(sums, release, centre, unit, radius, plan.n_rows, stream, stretch)
+        return _moved(sums, run, name, centre, unit, radius, plan.n_rows, stretch)
 
     if plan.units is not None:
-        unit = _sizes(*counted_by_column(plan.units, UNIT_BINS), least=0.0)
+        unit = _sizes(*counted_by_column(FIRST_SIZES, UNIT_BINS), least=0.0)
         bins = bins_about(math.sqrt(d))
     elif plan.data_norm is not None:
         bins = bins_below(plan.data_norm)
     else:
         # In units of a length, so that no number is near the ends of double precision.
-        found, *others = counted(plan.coarse, COARSE_BINS)
+        found, *others = counted(FIRST_LENGTHS, COARSE_BINS)
         # Rows of zeros tell of no unit: by the smallest, coefficients would overflow.
         found = np.append(0.0, found[1:])
         unit = unit * quantile(found, *others, 0.5)
         bins = bins_about(1.0)
-    last_counts = counted(plan.reach, bins)
+    last_counts = counted(LENGTHS, bins)
     radius = quantile(*last_counts, _FIRST_SHARE)
     if plan.centre is not None:
-        centre = moved(plan.centre)
+        centre = moved(FIRST_CENTRE)
         bins = bins_below(2.0 * radius)
-        radius = min(radius, quantile(*counted(plan.distance, bins), _FIRST_SHARE))
-        centre = moved(plan.recentre)
+        radius = min(radius, quantile(*counted(FIRST_DISTANCES, bins), _FIRST_SHARE))
+        centre = moved(CENTRE)
     bins = bins_below(2.0 * radius)
     if plan.scales is not None:
         noise = plan.scales.mechanism.noise_std / plan.n_rows
         least = _NARROWEST * min(1.0, noise / _LOUD_COUNT) ** 2
-        unit = unit * _sizes(*counted_by_column(plan.scales, bins), least=least)
+        unit = unit * _sizes(*counted_by_column(SIZES, bins), least=least)
         bins = bins_about(math.sqrt(d))
     if plan.radius is not None:
-        last_counts = counted(plan.radius, bins)
+        last_counts = counted(DISTANCES, bins)
         radius = quantile(*last_counts, plan.quantile)
     counts, _, bins = last_counts
     beyond = share_beyond(counts, bins, radius, plan.n_rows)
@@ -145,7 +162,7 @@ def learn_ball(sums, *, plan, stream):
 
 
 @np.errstate(all="ignore")
-def learn_targets(sums, *, plan, stream):
+def learn_targets(sums, *, plan, run):
     """Return the lower and upper ends of targets, of shape (k,), that a plan's releases tell of.
 
     Of `sums`, over targets as rows, see `BallSums`.
@@ -153,9 +170,9 @@ def learn_targets(sums, *, plan, stream):
     k = plan.n_targets
     centre, unit = np.zeros(k), np.ones(k)
 
-    def counted(release, bins):
-        mechanism = release.mechanism
-        return mechanism.release(sums.counts_by_side(bins, centre, unit, mechanism), stream)
+    def counted(name, bins):
+        mechanism = run.mechanism(name)
+        return run.release(name, sums.counts_by_side(bins, centre, unit, mechanism))
 
     def reach(is_occupied, bins, margin=0):
         """Return how far below and above the centre targets are, in units, of shape (k, 2)."""
@@ -163,17 +180,17 @@ def learn_targets(sums, *, plan, stream):
         # Where no bin stands out, all that is known is the unit.
         return np.where(ends.any(axis=1, keepdims=True), ends, 1.0)
 
-    unit = reach(_bins_of_targets(counted(plan.coarse, UNIT_BINS), plan), UNIT_BINS).max(axis=1)
+    unit = reach(_bins_of_targets(counted(FIRST_RANGES, UNIT_BINS), plan), UNIT_BINS).max(axis=1)
     noise = plan.sides.mechanism.noise_std / plan.n_rows
     tail = 0.5 * (1.0 - plan.quantile) * plan.n_rows
     margin = sum(noise > loud for loud in _LOUD_SIDES)
     is_loud = margin == len(_LOUD_SIDES)
     for place in range(plan.n_rounds + 1):
         if place:
-            centre = _moved(sums, plan.centre, centre, unit, math.sqrt(k), plan.n_rows, stream)
+            centre = _moved(sums, run, MIDDLES, centre, unit, math.sqrt(k), plan.n_rows)
         bins = bins_below(_REACH)
         is_occupied = _bins_beyond_tail(
-            counted(plan.sides, bins),
+            counted(RANGES, bins),
             plan.sides.mechanism.noise_std,
             tail=tail,
             holds_outliers=plan.holds_outliers,
@@ -195,7 +212,7 @@ _MIDDLE = 0.84
 
 
 @np.errstate(all="ignore")
-def learn_sizes(sums, *, plan, stream, noise):
+def learn_sizes(sums, *, plan, run, noise):
     """Return a mean of targets that aren't negative, and the size from which on slopes are cut.
 
     Both follow from counts of targets by size. What is cut moves the mean by a share of it; longer
@@ -204,14 +221,14 @@ def learn_sizes(sums, *, plan, stream, noise):
     """
     zero, one = np.zeros(1), np.ones(1)
 
-    def counted(release, bins, unit):
-        mechanism = release.mechanism
-        return mechanism.release(sums.counts_by_side(bins, zero, unit, mechanism), stream)
+    def counted(name, bins, unit):
+        mechanism = run.mechanism(name)
+        return run.release(name, sums.counts_by_side(bins, zero, unit, mechanism))
 
-    known = np.flatnonzero(_bins_of_targets(counted(plan.coarse, UNIT_BINS, one), plan)[0, 1])
+    known = np.flatnonzero(_bins_of_targets(counted(FIRST_RANGES, UNIT_BINS, one), plan)[0, 1])
     unit = UNIT_BINS.end(known[-1]) if known.size else 1.0
     bins = bins_below(_REACH)
-    found = counted(plan.sides, bins, unit * one)[0, 1]
+    found = counted(RANGES, bins, unit * one)[0, 1]
     least = _loudest(plan.sides.mechanism.noise_std, 2 * bins.n_bins, _BY_CHANCE_NEARBY)
     known = np.flatnonzero(found > least)
     if not known.size:
@@ -226,13 +243,12 @@ def learn_sizes(sums, *, plan, stream, noise):
     return mean, max(float(ends[best]), mean)
 
 
-def learn_quantiles(sums, release, stream, *, edges, wanted):
+def learn_quantiles(sums, run, name, *, edges, wanted):
     """Return quantiles that released counts between edges tell of, and the first and last edge.
 
     Between two edges the records are taken to lie evenly. Of `sums` see `BallSums`.
     """
-    mechanism = release.mechanism
-    counts = mechanism.release(sums.counts_between(edges, mechanism), stream)
+    counts = run.release(name, sums.counts_between(edges, run.mechanism(name)))
     below = np.maximum.accumulate(np.maximum(np.cumsum(counts), 0.0))
     if not below[-1] > 0.0:
         return np.zeros_like(wanted)
@@ -282,24 +298,22 @@ def _farthest(is_occupied, bins, margin):
     return np.where(is_occupied.any(axis=-1), ends, 0.0)
 
 
-def _moved(sums, release, centre, unit, radius, n_rows, stream, stretch=1.0):
+def _moved(sums, run, name, centre, unit, radius, n_rows, stretch=1.0):
     """Return the centre, moved by a mean of rows that are cut to the radius."""
-    mechanism = release.bounded(radius * release.bound, stretch=stretch).mechanism
-    total = mechanism.release(sums.moved(centre, unit, radius, mechanism), stream)
+    mechanism = run.bound(name, radius, stretch=stretch)
+    total = run.release(name, sums.moved(centre, unit, radius, mechanism))
     return centre + unit * _shrunk(total / n_rows, mechanism.noise_std / n_rows)
 
 
-def _exact_ball(sums, plan, stream):
+def _exact_ball(sums, plan, run):
     """Return the means of columns, their deviations, and the longest row, without noise."""
     d = plan.n_columns
     centre, unit = np.zeros(d), np.ones(d)
     if plan.centre is not None:
-        mechanism = plan.centre.mechanism
-        total = sums.moved(centre, unit, math.inf, mechanism)
-        centre = mechanism.release(total, stream) / plan.n_rows
-    mechanism = plan.squares.mechanism
-    total = sums.squares(centre, unit, math.inf, mechanism)
-    squares = mechanism.release(total, stream) / plan.n_rows
+        total = sums.moved(centre, unit, math.inf, run.mechanism(FIRST_CENTRE))
+        centre = run.release(FIRST_CENTRE, total) / plan.n_rows
+    total = sums.squares(centre, unit, math.inf, run.mechanism(DEVIATIONS))
+    squares = run.release(DEVIATIONS, total) / plan.n_rows
     # A column that is constant but for rounding has no scale of its own.
     least = (np.abs(centre) * 2.0**-40) ** 2
     unit = np.where(squares > least, np.sqrt(squares), 1.0)

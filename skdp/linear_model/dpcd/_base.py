@@ -135,15 +135,15 @@ class BaseDPCD(BallMixin, _InRanges):
 
         # 3. plan from public numbers
         plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
-        stream = plan.start(self.random_state)
+        run = plan.start(self.random_state)
 
         # 4. solve
-        targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0)
-        rows, plan, ball = self._placed(rows, plan, stream)
-        coefs, clip = self._solve(plan, rows, ball, targets, stream, weights, unit_of(told))
+        targets, told, plan = self._learnt(targets, told, plan, run, rows.norm == 0.0)
+        rows, plan, ball = self._placed(rows, plan, run)
+        coefs, clip = self._solve(plan, rows, ball, targets, run, weights, unit_of(told))
 
         # 5. publish
-        report = self._report(plan, stream, public_weight, clip=clip)
+        report = self._report(plan, run, public_weight, clip=clip)
         self._set_ball(ball)
         self._set_coefs(coefs, rows.bias, told)
         self._set_report(plan, clip, report)
@@ -303,27 +303,28 @@ class BaseDPCD(BallMixin, _InRanges):
             step_size=self.step_size,
         )
 
-    def _solve_greedily(self, plan, rows, targets, stream, weights, unit):
+    def _solve_greedily(self, plan, rows, targets, run, weights, unit):
         X, reach = self._bounded_columns(rows, None)
         columns = divide_columns(X, reach, np.zeros(self.n_features_in_), rows.bias)
         counted = joint_weights(weights.of_rows, rows.weight)
         model = {"loss": plan.problem.loss, "penalty": self._penalty(None, np.max(unit))}
-        coins, noise = stream.spawn(2)
-        run = {"plan": plan, "coins": coins, "noise": noise, "bias": rows.bias, "weights": counted}
-        return solve_greedy(columns, targets, **model, **run), plan.clipping_norm
+        coefs = solve_greedy(
+            columns, targets, plan=plan, run=run, bias=rows.bias, weights=counted, **model
+        )
+        return coefs, plan.clipping_norm
 
     @np.errstate(all="ignore")
-    def _solve(self, plan, rows, ball, targets, stream, weights, unit=1.0):
+    def _solve(self, plan, rows, ball, targets, run, weights, unit=1.0):
         """Return the weights of rows as they are, and the clipping norm if it is public."""
         if self._is_greedy:
-            return self._solve_greedily(plan, rows, targets, stream, weights, unit)
+            return self._solve_greedily(plan, rows, targets, run, weights, unit)
         problem, penalty, bias = plan.problem, self._penalty(ball, np.max(unit)), rows.bias
-        coins, noise = stream.spawn(2)
+        coins = run.coins()
         X, reach = self._bounded_columns(rows, ball)
         own = reach[: problem.n_features]
         means = np.zeros_like(own)
         if plan.squares is not None:
-            squares, means = feature_moments(X, own, plan, noise, weights.of_rows, rows.weight)
+            squares, means = feature_moments(X, own, plan, run, weights.of_rows, rows.weight)
         elif isinstance(self.smoothness, str):
             squares = own**2
         else:
@@ -338,8 +339,9 @@ class BaseDPCD(BallMixin, _InRanges):
         # Slopes count by the squares of what rows do, as the mean squares of columns do.
         counted = joint_weights(weights.of_rows, rows.weight)
         model = {"loss": problem.loss, "penalty": penalty, "weights": counted}
-        run = {"plan": plan, "steps": steps, "coins": coins, "noise": noise, "bias": bias}
-        coefs = solve_dpcd(columns, targets, **model, **run)
+        coefs = solve_dpcd(
+            columns, targets, plan=plan, steps=steps, coins=coins, run=run, bias=bias, **model
+        )
         coefs = outside(ball, uncentred(coefs, means, bias), bias)
         return coefs, plan.public_clip(smoothness)
 

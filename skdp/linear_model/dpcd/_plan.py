@@ -8,10 +8,13 @@ import numpy as np
 
 from skdp._checks import check_count, check_positive
 from skdp._release.plan import SPLIT_SLACK
-from skdp._release.release import Release
+from skdp._release.release import Release, named
 from skdp._release.sampling import SingleCoordinateSampler
-from skdp.linear_model._plan import Problem, SteppedPlan, beside, scaled
+from skdp.linear_model._plan import STEPS, Problem, SteppedPlan, learnt_before, scaled
 from skdp.linear_model.dpcd import _tuned as tuned
+
+# What is released besides steps, as runs and reports call it.
+SQUARES, INTERCEPT_STEPS = "mean squares of columns", "steps of the intercept"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,11 +160,14 @@ class DPCDPlan(SteppedPlan):
         return np.clip(squares - means**2 + doubt, doubt, 1.0), means
 
     @property
-    def events(self):
+    def releases(self):
         """Those of ranges and ball, of mean squares, if they are bought, and of the steps."""
-        releases = (self.squares, self.step, self.alone)
-        events = (release.event for release in releases if release is not None)
-        return (*beside(self.ranges, self.ball), *events)
+        return (
+            *learnt_before(self.ranges, self.ball),
+            *named(SQUARES, self.squares),
+            *named(STEPS, self.step),
+            *named(INTERCEPT_STEPS, self.alone),
+        )
 
     def following(self, radius, stretch, outside):
         """Return the plan for rows of a ball of this radius: a clip that was given follows it."""

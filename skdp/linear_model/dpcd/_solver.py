@@ -12,6 +12,8 @@ from skdp._rows.clipping import clip_contributions
 from skdp._rows.fused import kernels_for_columns
 from skdp._rows.sparse import nonzero_part
 from skdp._rows.threads import single_threaded_blas
+from skdp.linear_model._plan import STEPS
+from skdp.linear_model.dpcd._plan import INTERCEPT_STEPS, SQUARES
 
 # Weights within this range keep predictions finite, so that a null record's stay 0.
 _LARGEST_WEIGHT = 1e100
@@ -20,9 +22,7 @@ SUM_BLOCK = 128
 
 
 @np.errstate(all="ignore")
-def solve_dpcd(
-    columns, targets, *, plan, loss, penalty, steps, coins, noise, bias=0.0, weights=None
-):
+def solve_dpcd(columns, targets, *, plan, loss, penalty, steps, coins, run, bias=0.0, weights=None):
     r"""Run Algorithm 1 of Mangold et al. (2022).
 
     Works on columns divided by units u_j, so on coordinates u_j w_j. In units of the thresholds C_j
@@ -42,7 +42,7 @@ def solve_dpcd(
     shape (n,). Returns w of shape (k, d).
     """
     coordinates = plan.sampler.coordinates(coins)
-    descent = _Descent(columns, targets, plan, loss, penalty, steps, noise, weights)
+    descent = _Descent(columns, targets, plan, loss, penalty, steps, run, weights)
     with single_threaded_blas:
         if plan.tail:
             _descend_to_tail(descent, coordinates, plan, loss, bias / columns.unit[-1])
@@ -127,13 +127,17 @@ class _Descent:
     A step reads and changes only the rows in which its column isn't 0.
     """
 
-    def __init__(self, columns, targets, plan, loss, penalty, steps, noise, weights):
+    def __init__(self, columns, targets, plan, loss, penalty, steps, run, weights):
         self.X, unit = columns
         self.n_rows, self.n_outputs = targets.shape
         self.n_columns = unit.size
-        self._plan, self._loss, self._noise = plan, loss, noise
+        self._plan, self._loss = plan, loss
+        # By row a pass over the features is one release, whose entries are made one by one.
+        n_entries = plan.problem.n_features if plan.by_row else 1
+        self._release = run.steps(STEPS, n_entries=n_entries)
+        self._release_alone = run.steps(INTERCEPT_STEPS) if run.plans(INTERCEPT_STEPS) else None
         self._weights = weights
-        self.noise_of_slope = plan.mechanism.noise_std / self.n_rows
+        self.noise_of_slope = self._release.mechanism.noise_std / self.n_rows
         # NumPy is faster on one axis than on two of which one has length 1.
         shape = (self.n_rows,) if self.n_outputs == 1 else (self.n_outputs, self.n_rows)
         self._targets = np.ascontiguousarray(targets.T).reshape(shape)
@@ -158,11 +162,11 @@ class _Descent:
     def slopes(self, j):
         """Release the sum of the records' slopes along a coordinate, for each output."""
         is_alone = j >= self._plan.problem.n_features
-        mechanism = self._plan.alone.mechanism if is_alone else self._plan.mechanism
+        release = self._release_alone if is_alone else self._release
         rows, x = nonzero_part(self._x, j)
         norm = None if is_alone or self._norm is None else _of_rows(self._norm, rows)
-        total = self._sum(rows, x, np.abs(x) if norm is None else norm, mechanism)
-        return mechanism.release(total, self._noise).reshape(-1)
+        total = self._sum(rows, x, np.abs(x) if norm is None else norm, release.mechanism)
+        return release(total).reshape(-1)
 
     def _sum(self, rows, x, length, mechanism):
         """Return the sum of the slopes of rows, None for all, times entries of a column."""
@@ -236,14 +240,14 @@ def _norms(columns, n_features):
     return norms
 
 
-def feature_moments(X, reach, plan, noise, weights=None, factors=None):
+def feature_moments(X, reach, plan, run, weights=None, factors=None):
     """Release the mean square of each column, and its mean where the plan buys it.
 
     The first d columns of X count, of which no entry exceeds `reach`, of shape (d,), in size. Where
     there is a bound, all records count 1. Means that aren't bought are 0. The squares are of what
     is left after means are taken away.
     """
-    mechanism, d = plan.squares.mechanism, reach.size
+    mechanism, d = run.mechanism(SQUARES), reach.size
     if weights is None or not math.isinf(mechanism.contribution_bound):
         weights = 1.0
     total = np.zeros(mechanism.size)
@@ -255,7 +259,7 @@ def feature_moments(X, reach, plan, noise, weights=None, factors=None):
             total[j] = np.add.reduce(weights * np.square(scaled))
             if plan.buys_means:
                 total[d + j] = plan.weight_of_means * np.add.reduce(scaled)
-        released = mechanism.release(total, noise) / X.shape[0]
+        released = run.release(SQUARES, total) / X.shape[0]
         means = released[d:] / plan.weight_of_means if plan.buys_means else np.zeros(d)
         squares, means = plan.likely_moments(released[:d], means)
         return squares * reach**2, means * reach

@@ -82,15 +82,15 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
 
         # 3. plan from public numbers
         plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
-        stream = plan.start(self.random_state)
+        run = plan.start(self.random_state)
 
         # 4. solve
-        targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0)
-        rows, plan, ball = self._placed(rows, plan, stream)
-        coefs = self._solve(plan, rows, targets, stream, weights)
+        targets, told, plan = self._learnt(targets, told, plan, run, rows.norm == 0.0)
+        rows, plan, ball = self._placed(rows, plan, run)
+        coefs = self._solve(plan, rows, targets, run, weights)
 
         # 5. publish
-        report = self._report(plan, stream, public_weight)
+        report = self._report(plan, run, public_weight)
         self._set_ball(ball)
         self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
         self._set_report(plan, report)
@@ -176,12 +176,15 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
             ball=ball,
         )
 
-    def _solve(self, plan, rows, targets, stream, weights):
-        coins, noise = stream.spawn(2)
-        run = {"plan": plan, "average": self.average, "coins": coins, "noise": noise}
-        loss, alpha = self._loss(targets.shape[1]), float(self.alpha)
-        counted = joint_weights(weights.of_rows, rows.weight)
-        options = {"loss": loss, "alpha": alpha, "weights": counted, **run}
+    def _solve(self, plan, rows, targets, run, weights):
+        options = {
+            "plan": plan,
+            "loss": self._loss(targets.shape[1]),
+            "alpha": float(self.alpha),
+            "average": self.average,
+            "run": run,
+            "weights": joint_weights(weights.of_rows, rows.weight),
+        }
         if self.solver == "sequential":
             return solve_dpscd_sequential(rows, targets, **options)
         if self.solver == "primal":

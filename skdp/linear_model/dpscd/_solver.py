@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from skdp._release.mechanisms import release_jointly
 from skdp._rows.batches import TailAverage, gathered_rows, squeezed
 from skdp._rows.clipping import clip_contributions, joint_reach
 from skdp._rows.threads import block_mapper, single_threaded_blas, sum_in_order
+from skdp.linear_model._plan import STEPS
 from skdp.linear_model.dpscd import _tuned as tuned
 
 
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
-def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noise, weights=None):
+def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, run, weights=None):
     r"""Run Algorithm 1 of Damaskinos et al. (2021), by default with an exact dual variable.
 
     With theta = v / (alpha n), each step draws a Poisson batch, minimises eq. 8 for each of its
@@ -34,7 +34,8 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
 
     Takes certified rows (n, d) and targets (n, k), and returns theta of shape (k, d).
     """
-    sampler, mechanism, noisy_dual = plan.sampler, plan.mechanism, plan.noisy_dual
+    sampler, noisy_dual = plan.sampler, plan.noisy_dual
+    coins, release = run.coins(), run.steps(STEPS)
     n_rows, n_outputs = targets.shape
     pull = np.full(rows.n_columns, plan.proximal)
     if rows.bias:
@@ -77,11 +78,11 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
             increment = sum_in_order([part for part, _ in updates])
             if noisy_dual:
                 zeta = np.concatenate([part for _, part in updates])
-                increment, zeta = release_jointly(mechanism, increment, zeta, noise)
+                increment, zeta = release.jointly(increment, zeta)
                 dual[batch] += per_weight(zeta, None if weights is None else weights[batch])
                 shared += increment
             else:
-                shared += mechanism.release(increment, noise)
+                shared += release(increment)
             theta = shared * per_theta + kept * centre
             centre += sampler.rate * (theta - centre)
             mean.add(theta)
@@ -89,9 +90,7 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
 
 
 @np.errstate(all="ignore")
-def solve_dpscd_sequential(
-    rows, targets, *, plan, loss, alpha, average, coins, noise, weights=None
-):
+def solve_dpscd_sequential(rows, targets, *, plan, loss, alpha, average, run, weights=None):
     """Run Algorithm 3 of Damaskinos et al. (2021), in which an update sees those before it.
 
     The dual variable is released with v after each batch: an exact one would carry what the later
@@ -103,6 +102,7 @@ def solve_dpscd_sequential(
     counted = np.ones(n_rows) if weights is None else weights
     curvature = counted * rows.norm**2 * per_theta
     reach = joint_reach(rows.norm)
+    coins, release = run.coins(), run.steps(STEPS)
     dual = np.zeros((n_rows, n_outputs))
     shared = np.zeros((n_outputs, rows.n_columns))
     mean = TailAverage(shared.shape, plan.sampler.n_steps, average)
@@ -120,7 +120,7 @@ def solve_dpscd_sequential(
                 zeta = zeta[np.newaxis]
                 zetas[i] = clip_contributions(zeta, reach[one], plan.clipping_norm, counted[one])
                 increment += np.outer(zetas[i], x[i])
-            increment, zetas = release_jointly(plan.mechanism, increment, zetas, noise)
+            increment, zetas = release.jointly(increment, zetas)
             shared += increment
             dual[batch] = a + per_weight(zetas, counted[batch])
             mean.add(shared)
@@ -135,7 +135,7 @@ def per_weight(zeta, weights):
 
 
 @np.errstate(all="ignore")
-def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, noise, weights=None):
+def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, run, weights=None):
     r"""Run Algorithm 2 of Damaskinos et al. (2021).
 
     Works on columns divided by public bounds b_j of their norms, so on coordinates w_j = b_j
@@ -148,6 +148,7 @@ def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, n
     penalty = alpha / columns.unit**2
     counted = np.ones((n_rows, 1)) if weights is None else weights[:, np.newaxis]
     squares = np.einsum("ij,ij->j", columns.X, counted * columns.X)
+    coins, release = run.coins(), run.steps(STEPS)
     curvature = plan.sampler.batch_size * loss.smoothness * squares / n_rows
     w = np.zeros((columns.X.shape[1], n_outputs))
     predictions = np.zeros((n_rows, n_outputs))
@@ -159,7 +160,7 @@ def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, n
             slope += penalty[batch, np.newaxis] * w[batch]
             zeta = -slope / (curvature + penalty)[batch, np.newaxis]
             clip_contributions(zeta, np.ones(batch.size), plan.clipping_norm)
-            moved, zeta = release_jointly(plan.mechanism, x @ zeta, zeta, noise)
+            moved, zeta = release.jointly(x @ zeta, zeta)
             predictions += moved
             w[batch] += zeta
             mean.add(w)

@@ -130,16 +130,16 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         # 3. plan from public numbers
         stated = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
         plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale, **stated)
-        stream = plan.start(self.random_state)
+        run = plan.start(self.random_state)
 
         # 4. solve
-        targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0)
-        rows, plan, ball = self._placed(rows, plan, stream)
-        coefs = self._solve(plan, rows, targets, stream, weights)
+        targets, told, plan = self._learnt(targets, told, plan, run, rows.norm == 0.0)
+        rows, plan, ball = self._placed(rows, plan, run)
+        coefs = self._solve(plan, rows, targets, run, weights)
 
         # 5. publish
         stated = (BUDGETS_STATED,) * (sample_epsilon is not None)
-        report = self._report(plan, stream, public_weight, stated)
+        report = self._report(plan, run, public_weight, stated)
         self._set_ball(ball)
         self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
         self._set_report(plan, plan.n_passes, report)
@@ -222,15 +222,15 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
             ball=ball,
         )
 
-    def _solve(self, plan, rows, targets, stream, weights, **changes):
+    def _solve(self, plan, rows, targets, run, weights, **changes):
         """Return the coefficients that a plan leads to."""
-        coins, noise = stream.spawn(2)
-        run = {"average": self.average, "n_jobs": self.n_jobs, "coins": coins, "noise": noise}
-        model = {"loss": self._loss(targets.shape[1]), "penalty": self._penalty()}
         options = {
-            **model,
+            "loss": self._loss(targets.shape[1]),
+            "penalty": self._penalty(),
             "weights": joint_weights(weights.of_rows, rows.weight),
-            **run,
+            "average": self.average,
+            "n_jobs": self.n_jobs,
+            "run": run,
             **changes,
         }
         return solve_dpsgd(rows, targets, plan=plan, **options)
@@ -258,11 +258,12 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         problem = self._problem(*rows.X.shape, n_outputs, longest, weights.scale)
         calls = {"n_calls": n_calls, "before": before.report, "clipping_norm": self.clipping_norm}
         plan = plan_dpsgd_stream(problem, budget, self._steps(), **calls)
-        stream = plan.start(self.random_state)
+        run = plan.start(self.random_state)
         resumed = {"average": False, "start": before.weights}
-        coefs = self._solve(plan, rows, targets, stream, weights, **resumed)
+        coefs = self._solve(plan, rows, targets, run, weights, **resumed)
         check_finite(coefs)
-        seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
+        run.finish()
+        seeded = run.reproducible or (before.n_calls > 0 and before.report.reproducible)
         also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
         report = plan.report(reproducible=seeded, also_public=also_public)
         # With the power p, the t-th of T iterates counts about (p + 1) t**p / T**(p + 1) in it.

@@ -11,9 +11,17 @@ import numpy as np
 
 from skdp._checks import check_count, check_positive
 from skdp._release.plan import CALL_KEY, resolve_batch_size
+from skdp._release.release import Planned
 from skdp._release.sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.accountant import LaplaceEvent
-from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled, within_range
+from skdp.linear_model._plan import (
+    STEPS,
+    RowProblem,
+    SteppedPlan,
+    beside,
+    scaled,
+    within_range,
+)
 from skdp.linear_model.dpsgd import _tuned as tuned
 
 # Relative error that sums of shares may have.
@@ -94,9 +102,11 @@ class DPSGDPlan(SteppedPlan):
     stream_key: tuple = ()
 
     @property
-    def events(self):
-        """The one event of a stream, or those of what is learnt and the steps."""
-        return super().events if self.event is None else (self.event,)
+    def releases(self):
+        """What is learnt and the steps, or the step of a call, which costs what all calls do."""
+        if self.event is None:
+            return super().releases
+        return (Planned(STEPS, self.step, (self.event,)),)
 
     @property
     def clipping(self):
@@ -296,10 +306,11 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
         (event,) = before.events
         smallest = min(smallest, event.noise_multiplier)
         largest = max(largest, event.largest_multiplier or event.noise_multiplier)
-    release = _release("laplace", problem, clip, noise_multiplier, {"n_parts": n_calls})
+    release = _release("laplace", problem, clip, noise_multiplier, {})
     event = replace(
         release.event,
         noise_multiplier=smallest,
+        n_parts=n_calls,
         largest_multiplier=largest if largest > smallest else None,
     )
     return DPSGDPlan(

@@ -7,12 +7,13 @@ import numpy as np
 from skdp._rows.batches import TailAverage, gathered_rows, squeezed
 from skdp._rows.clipping import clip_contributions
 from skdp._rows.threads import block_mapper, sum_in_order
+from skdp.linear_model._plan import STEPS
 
 
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
 def solve_dpsgd(
-    rows, targets, *, plan, loss, penalty, average, n_jobs, coins, noise, start=None, weights=None
+    rows, targets, *, plan, loss, penalty, average, n_jobs, run, start=None, weights=None
 ):
     r"""Run the stochastic gradient descent of Song et al. (2013) and Abadi et al. (2016).
 
@@ -34,7 +35,8 @@ def solve_dpsgd(
     Takes certified rows (n, d), targets (n, k), a public first w of shape (k, d), None being zero,
     and weights of shape (n,), and returns w.
     """
-    sampler, mechanism = plan.sampler, plan.mechanism
+    sampler, coins = plan.sampler, run.coins()
+    release = run.steps(STEPS)
     n_outputs = targets.shape[1]
     targets = squeezed(targets)
     shape = (*targets.shape[1:], rows.n_columns)
@@ -55,11 +57,11 @@ def solve_dpsgd(
             total = sum_in_order(map_blocks(gradient, batch, w))
             eta = plan.eta0 * float(t) ** -plan.power
             if plan.noise_multipliers is None:
-                released = mechanism.release(total, noise)
+                released = release(total)
             else:
-                serving = mechanism.serving(plan.noise_multipliers[batch])
-                released = serving.release(total, noise)
-                quiet = plan.full_step_noise * batch.size / serving.noise_multiplier
+                asked = plan.noise_multipliers[batch]
+                released = release.serve(total, asked)
+                quiet = plan.full_step_noise * batch.size / float(asked.max())
                 eta *= min(1.0, quiet) ** 2
             move = (eta / sampler.divisor(batch)) * released
             if plan.momentum > 0.0:

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from skdp.linear_model.walr import _tuned as tuned
+from skdp.linear_model.walr._plan import LABELS, SUMS
 from skdp.linear_model.walr._solver import BLOCK, directions, excess_losses, penalties
 
 # Directions whose curvature is a smaller share of the largest are rounding, where columns were
@@ -40,14 +41,16 @@ class GaussianDesign:
             self._transform, self._inverse = maps
         stretch = float(np.linalg.norm(self._transform))
         stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
+        self._stretch = stretch
         self._mechanism = plan.mechanism(public.longest, stretch)
         self.noise_cov = self._mechanism.noise_std**2 * self._inverse @ self._inverse.T
 
-    def release_sums(self, targets, stream):
+    def release_sums(self, targets, run):
         """Return noisy sums by class of labels as by `encode_labels`, and what is told of them."""
+        run.bound(SUMS, self._public.longest, stretch=self._stretch)
         totals = self._public.sums((targets > 0.0).astype(np.float64)) @ self._transform.T
         return {
-            "sums": self._mechanism.release(totals, stream) @ self._inverse.T,
+            "sums": run.release(SUMS, totals) @ self._inverse.T,
             "noise_cov": self.noise_cov,
             "noise_multiplier": self.plan.noise_multiplier,
             "sensitivity": self._mechanism.sensitivity,
@@ -67,11 +70,11 @@ class ResponseDesign:
         self.plan, self._public = plan, public
         self.noise_cov = plan.noise_multiplier**2 * public.n_rows * public.second_moment
 
-    def release_sums(self, targets, stream):
+    def release_sums(self, targets, run):
         """Release labels, and return the sums that follow as `GaussianDesign` does."""
         several = targets.shape[1] > 1
         codes = targets.argmax(axis=1) if several else (targets[:, 0] > 0.0).astype(np.int64)
-        codes = self.plan.mechanism().release(codes, stream)
+        codes = run.release(LABELS, codes)
         # From here on nothing hangs on labels but by the released ones.
         n_classes, flip = self.plan.n_classes, self.plan.flip_probability
         ones = np.equal.outer(codes, np.arange(1 if n_classes == 2 else 0, n_classes))

@@ -8,9 +8,12 @@ from typing import ClassVar
 from skdp._release.mechanisms import RandomizedResponse
 from skdp._release.plan import ASSUMED_PUBLIC, BATCHES_KEY, NOT_COVERED, Budget, Plan
 from skdp._release.random import make_stream
-from skdp._release.release import Release
+from skdp._release.release import FixedRelease, Release, named
 from skdp.accountant import RandomizedResponseEvent, calibrate_classic, calibrate_response
 from skdp.linear_model.walr import _tuned as tuned
+
+# What is released, as runs and reports call it.
+SUMS, LABELS = "sums of rows by label", "labels"
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,9 @@ class WALRPlan(Plan):
     kind: ClassVar = "gaussian"
 
     @property
-    def events(self):
-        """The one event, of a release for each part."""
-        return (self._release.event,)
+    def releases(self):
+        """The one release, of a part or of each."""
+        return named(SUMS, self._release)
 
     @property
     def share_left(self):
@@ -109,19 +112,21 @@ class ResponsePlan(Plan):
     share_left: ClassVar = 1.0
 
     @property
-    def events(self):
-        """The one event."""
+    def releases(self):
+        """The one release, of labels as numbers of classes."""
         flip, n_classes = self.flip_probability, self.n_classes
-        return (RandomizedResponseEvent(flip, n_classes, n_parts=self.n_parts),)
+        mechanism = RandomizedResponse(flip, n_classes, self.noise_multiplier)
+        return named(LABELS, FixedRelease(mechanism, self._event))
 
     @property
     def noise_multiplier(self):
         """Standard deviation of an unbiased label."""
-        return self.events[0].noise_multiplier
+        return self._event.noise_multiplier
 
-    def mechanism(self):
-        """Return the mechanism, for labels as numbers of classes."""
-        return RandomizedResponse(self.flip_probability, self.n_classes, self.noise_multiplier)
+    @property
+    def _event(self):
+        flip, n_classes = self.flip_probability, self.n_classes
+        return RandomizedResponseEvent(flip, n_classes, n_parts=self.n_parts)
 
 
 def plan_walr(budget, *, compare, n_rows, n_columns, n_classes, rounding_slack):

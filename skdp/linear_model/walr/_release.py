@@ -178,14 +178,14 @@ def release_labels(X, y, feature_names, options, account, public_weight):
     adapted = shape == "adapted" or (shape == "auto" and few)
     with single_threaded_blas, np.errstate(all="ignore"):
         design = best_design(multiplied, plans, adapted=adapted)
-        stream = design.plan.start(options.random_state)
+        run = design.plan.start(options.random_state)
 
         # 4. release
-        released = design.release_sums(targets, stream)
+        released = design.release_sums(targets, run)
         part_sums = multiplied.total[np.newaxis]
     return public, make_aggregate(
         design.plan,
-        stream,
+        run,
         **released,
         classes=classes,
         data_norm=data_norm,
@@ -198,10 +198,11 @@ def release_labels(X, y, feature_names, options, account, public_weight):
     )
 
 
-def make_aggregate(plan, stream, **fields):
+def make_aggregate(plan, run, **fields):
     """Return the aggregate of a run of a plan, under a name of its own."""
+    run.finish()
     planned = {"n_rows": plan.n_rows, "epsilon": plan.budget.epsilon, "delta": plan.budget.delta}
-    fields |= {"names": (token_hex(16),), "reproducible": stream.reproducible}
+    fields |= {"names": (token_hex(16),), "reproducible": run.reproducible}
     return AGGREGATES[plan.kind](**planned, **fields)
 
 

@@ -159,23 +159,23 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         # 3. plan from public numbers
         how = {"by_group": codes is not None, "scale": weights.scale}
         plan = self._plan(n_records, X.shape[1], targets.shape[1], **how)
-        stream = plan.start(self.random_state)
+        run = plan.start(self.random_state)
 
         # 4. solve
         is_null = rows.norm == 0.0
         with sums_of(groups):
-            targets, told, plan = self._learnt(targets, told, plan, stream, is_null, codes)
-            rows, plan, ball = self._placed(rows, plan, stream, codes)
-            solved = self._solve(plan, rows, targets, stream, weights, codes)
+            targets, told, plan = self._learnt(targets, told, plan, run, is_null, codes)
+            rows, plan, ball = self._placed(rows, plan, run, codes)
+            solved = self._solve(plan, rows, targets, run, weights, codes)
 
         # 5. publish
         found = Solved(*solved, plan, ball, told)
-        return self._publish(found, told, stream, weights_public(public_weight))
+        return self._publish(found, told, run, weights_public(public_weight))
 
-    def _publish(self, found, units, stream, also_public, **facts):
+    def _publish(self, found, units, run, also_public, **facts):
         """Publish what a fit found, in the units of targets, and its report."""
         plan, steps, bias = found.plan, found.steps, found.plan.problem.bias
-        self._set_report(plan, steps, stream, also_public, **facts)
+        self._set_report(plan, steps, run, also_public, **facts)
         self._set_ball(found.ball)
         self._set_moment(plan, steps, found.ball)
         self._set_coefs(outside(found.ball, found.coefs, bias), bias, units)
@@ -266,13 +266,13 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             raise ValueError(_WEIGHED_GROUPS)
         return encode_groups(groups, X.shape[0])
 
-    def _solve(self, plan, rows, targets, stream, weights, codes=None):
+    def _solve(self, plan, rows, targets, run, weights, codes=None):
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
         codes = codes if plan.budget.is_private else None
         of_groups = {"codes": codes, "largest_trace": plan.problem.row_norm**2}
         sums = self._sums(rows, targets, self.n_jobs, weights.of_rows, **of_groups)
         with sums.at_work():
-            return self._stepped(sums, plan, targets.shape[1], stream)
+            return self._stepped(sums, plan, targets.shape[1], run)
 
     def _sums(self, rows, targets, n_jobs, weights=None, *, codes=None, largest_trace=None):
         """Return sums over certified rows, over groups of them, or those of inference."""
@@ -283,14 +283,14 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             return RowSums(rows, targets, loss, n_jobs, weights)
         return GroupSums(rows, targets, loss, n_jobs, codes=codes, largest_trace=largest_trace)
 
-    def _stepped(self, sums, plan, n_outputs, stream):
+    def _stepped(self, sums, plan, n_outputs, run):
         """Return the coefficients that steps on sums lead to, and the steps."""
         loss = self._loss(n_outputs)
         if self.inference:
-            coefs, steps = solve_inference(sums, plan=plan, model=MODELS[loss.name], stream=stream)
+            coefs, steps = solve_inference(sums, plan=plan, model=MODELS[loss.name], run=run)
         else:
             rules = (tuned.RULES if plan.ball is None else tuned.RULES_IN_BALL)[loss.name]
-            coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
+            coefs, steps = solve_whitened(sums, plan=plan, rules=rules, run=run)
         # Before there is a report: that would be beside the coefficients of a fit before.
         check_finite(coefs if plan.outside is None else plan.outside(coefs))
         if loss.name == "log_loss" and not self.inference:
@@ -303,10 +303,11 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             assumed = (_MOMENT_STATED, *assumed)
         return assumed
 
-    def _set_report(self, plan, steps, stream, also_public=(), **facts):
+    def _set_report(self, plan, steps, run, also_public=(), **facts):
         """Publish the report, first of all: there are no coefficients without theirs."""
+        run.finish()
         facts |= {"also_public": self._assumed() + also_public, "n_steps": steps.n_steps}
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
+        self.privacy_report_ = plan.report(reproducible=run.reproducible, **facts)
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size

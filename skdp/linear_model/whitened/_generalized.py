@@ -125,14 +125,14 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # A warning about an overflow would reveal something of the data.
     @np.errstate(all="ignore")
-    def _learnt(self, targets, told, plan, stream, is_null, codes=None):
+    def _learnt(self, targets, told, plan, run, is_null, codes=None):
         """Return targets over their mean, and what `_sized` does."""
         with BallSums(targets, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
-            mean, plan = self._sized(sums, plan, stream, lambda: targets[~is_null].mean())
+            mean, plan = self._sized(sums, plan, run, lambda: targets[~is_null].mean())
         return targets / mean, mean, plan
 
     @np.errstate(all="ignore")
-    def _sized(self, sums, plan, stream, exact_mean):
+    def _sized(self, sums, plan, run, exact_mean):
         """Return the mean of targets, and the plan for slopes of their size.
 
         Without an intercept a prediction of 0 is a mean of 1, whatever the targets are. Of `sums`,
@@ -143,7 +143,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             mean = float(exact_mean())
         else:
             noise = plan.noise * plan.problem.n_columns / plan.n_rows
-            mean, size = learn_sizes(sums, plan=plan.ranges, stream=stream, noise=noise)
+            mean, size = learn_sizes(sums, plan=plan.ranges, run=run, noise=noise)
         # At predictions of the mean the derivative's slope is one.
         slope = 1.0
         if not (self.fit_intercept and mean > 0.0):

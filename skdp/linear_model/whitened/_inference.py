@@ -8,6 +8,15 @@ from skdp._release.mechanisms import as_symmetric
 from skdp.linear_model.ball._plan import fine_bins_below
 from skdp.linear_model.ball._solver import share_beyond
 from skdp.linear_model.whitened import _tuned as tuned
+from skdp.linear_model.whitened._plan import (
+    FIRST_MEAN,
+    KEPT,
+    MAPPED_LENGTHS,
+    MATRIX,
+    MEANS,
+    MOMENT,
+    SETTLING,
+)
 from skdp.linear_model.whitened._solver import Steps, whiten
 from skdp.linear_model.whitened._standard_errors import (
     Releases,
@@ -127,7 +136,7 @@ _SMALLEST_SHARE = 1e-6
 
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
-def solve_inference(sums, *, plan, model, stream):
+def solve_inference(sums, *, plan, model, run):
     r"""Minimise mean loss + alpha ||w||^2 / 2 by Newton's steps, and say how sure the result is.
 
     In the coordinates u of ``w = A u``, with A as in `solve_whitened` and :math:`H_t` a curvature
@@ -135,7 +144,7 @@ def solve_inference(sums, *, plan, model, stream):
     settle, and falling ones afterwards. Returns the weights, of shape (1, p), and `Steps`.
     """
     problem, n_rows = plan.problem, plan.n_rows
-    released = plan.moment.mechanism.release(sums.moment(plan.moment.mechanism), stream)
+    released = run.release(MOMENT, sums.moment(run.mechanism(MOMENT)))
     moment = as_symmetric(released, problem.n_columns) / n_rows
     nothing = np.full((1, problem.n_columns), np.nan)
     if not np.isfinite(moment).all():
@@ -152,8 +161,8 @@ def solve_inference(sums, *, plan, model, stream):
         clip = model.rules.settling_clip * math.sqrt(columns)
     lengths, taken, share_shortened = sums.bound_slopes(white.A, clip), Taken(0.0, 0.0), 0.0
     if plan.lengths is not None:
-        mechanism, bins = plan.lengths.mechanism, fine_bins_below(longest)
-        counts = mechanism.release(sums.lengths(bins, mechanism), stream)
+        mechanism, bins = run.mechanism(MAPPED_LENGTHS), fine_bins_below(longest)
+        counts = run.release(MAPPED_LENGTHS, sums.lengths(bins, mechanism))
         longest, taken = shorter(counts, mechanism.noise_std, bins, n_rows)
         share_shortened = share_beyond(counts, bins, longest, n_rows)
         sums.shorten(longest)
@@ -163,8 +172,8 @@ def solve_inference(sums, *, plan, model, stream):
         clip = min(clip, largest)
         sums.bound_slopes(white.A, clip, lengths)
 
-    def gradient(u, mechanism):
-        released = mechanism.release(sums.slopes(u[:, np.newaxis], mechanism), stream)
+    def gradient(u, steps):
+        released = steps(sums.slopes(u[:, np.newaxis], steps.mechanism))
         return released[:, 0] / n_rows + mapped.penalty @ u
 
     def newton(u, g, correction):
@@ -172,43 +181,45 @@ def solve_inference(sums, *, plan, model, stream):
         moves = math.sqrt(max(float(step @ mapped.moment @ step), 0.0))
         return step * min(1.0, model.rules.largest_move / max(moves, 1e-300))
 
-    def means(mechanism, u):
-        total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)
+    def means(name, u):
+        mechanism = run.mechanism(name)
+        total = run.release(name, sums.means(u[:, np.newaxis], mechanism))
         share, *lost = total / n_rows
         return max(float(share), mechanism.noise_std / n_rows, _SMALLEST_SHARE), *lost
 
     u = np.zeros(problem.n_columns)
-    mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
+    stretch, n_kept = white.stretch * plan.stretch, plan.n_steps - plan.n_settling
+    mechanism = run.bound(SETTLING, clip, stretch=stretch)
+    settling = run.steps(SETTLING, plan.n_settling)
     for _ in range(plan.n_settling):
-        u = u - newton(u, gradient(u, mechanism), 1.0)
-    (first_share,) = means(plan.scale.mechanism, u)
+        u = u - newton(u, gradient(u, settling), 1.0)
+    (first_share,) = means(FIRST_MEAN, u)
     correction = model.correction(first_share, mapped, u)
     if plan.clipping_norm == "auto" and plan.budget.is_private:
-        n_kept = plan.n_steps - plan.n_settling
         noise = plan.steps.noise_multiplier * math.sqrt(plan.n_steps / n_kept)
         jitter = np.square(columns * mechanism.noise_std / n_rows)
         clip = min(model.next_clip(clip, first_share, jitter, noise, n_rows / columns), largest)
         sums.bound_slopes(white.A, clip, lengths)
-        mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
-    kept = []
+    mechanism = run.bound(KEPT, clip, stretch=stretch)
+    steps, kept = run.steps(KEPT, n_kept), []
     curvature = model.curvature(mapped, u, correction) + mapped.penalty
     noise_of_gradient = mechanism.noise_std / n_rows
     least_gain = _least_gain(model.rules.calm, noise_of_gradient, mapped.moment, curvature)
-    for _ in range(plan.n_steps - plan.n_settling):
-        g = gradient(u, mechanism)
+    for _ in range(n_kept):
+        g = gradient(u, steps)
         kept.append((u, g))
         # Without noise there is nothing to average.
         gain = max(1.0 / len(kept), least_gain) if plan.budget.is_private else 1.0
         u = u - gain * newton(u, g, correction)
     mean_u = np.mean([u for u, _ in kept], axis=0)
     spread = np.mean([(u - mean_u) @ mapped.moment @ (u - mean_u) for u, _ in kept])
-    last_share, lost = means(plan.means.mechanism, u)
+    last_share, lost = means(MEANS, u)
     is_cut = plan.budget.is_private and clip < largest
     bound = math.inf
     if plan.budget.is_private:
         bound = model.matrix_bound(clip, last_share, columns, longest)
-    of_matrix = plan.matrix_mechanism(bound)
-    released = of_matrix.release(sums.matrix(u[:, np.newaxis], bound, of_matrix), stream)
+    of_matrix = run.bound(MATRIX, bound)
+    released = run.release(MATRIX, sums.matrix(u[:, np.newaxis], bound, of_matrix))
     if not all(np.isfinite(part).all() for part in (u, released)):
         return nothing, None
     rest = problem.bias**2

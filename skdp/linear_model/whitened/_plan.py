@@ -9,11 +9,15 @@ import numpy as np
 
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._release.plan import SPLIT_SLACK, Plan
-from skdp._release.release import Release
-from skdp.linear_model._plan import beside
-from skdp.linear_model.ball._plan import N_LENGTHS, BallPlan, TargetsPlan
+from skdp._release.release import Release, costs_of, named
+from skdp.linear_model._plan import STEPS, learnt_before
+from skdp.linear_model.ball._plan import ERRORS, N_LENGTHS, BallPlan, TargetsPlan
 from skdp.linear_model.whitened._moment import as_training_has_it
 
+# What is released besides ranges, the ball and steps, as runs and reports call it.
+MOMENT = "second moment"
+MAPPED_LENGTHS, SETTLING, KEPT = "lengths of mapped rows", "steps that settle", "steps"
+FIRST_MEAN, MEANS, MATRIX = "first mean of weights", "means of weights", "matrix of weights"
 # Share of the budget for the moment, and the largest number of columns for which it is released:
 # its products and eigenvectors take time that grows with the square and the cube of that number.
 _AUTO_SHARE, _MOST_COLUMNS = 0.1, 2000
@@ -96,9 +100,9 @@ class WhitenedPlan(Plan):
     notes: tuple = ()
 
     @property
-    def events(self):
+    def releases(self):
         """The releases of targets, ball and moment, if they are bought, and one for all steps."""
-        return self._events(1)
+        return self._releases_in(1)
 
     @property
     def known_moment(self):
@@ -133,25 +137,21 @@ class WhitenedPlan(Plan):
         changes = {"stretch": stretch, "outside": outside}
         return replace(self, problem=problem, moment=moment, **changes)
 
-    def step_mechanism(self, bound, n_steps, stretch):
-        """Return the mechanism of each of so many steps, for contributions within a bound.
-
-        The map of rows may make one direction longer than another by `stretch`.
-        """
-        return self.steps.split(n_steps).bounded(bound, stretch=stretch * self.stretch).mechanism
-
     def report(self, *, n_steps=1, **facts):
         """Return the report of a run of this plan in so many steps; see `Plan.report`.
 
         Until the moment is released, one stands for all.
         """
-        return super().report(events=self._events(n_steps), **facts)
+        return super().report(costs=costs_of(self._releases_in(n_steps)), **facts)
 
-    def _events(self, n_steps):
-        steps = self.steps.split(n_steps).event
-        moment = () if self.moment is None else (self.moment.event,)
-        last = () if self.last is None else (self.last.event,)
-        return (*beside(self.ranges, self.ball), *moment, steps, *last)
+    def _releases_in(self, n_steps):
+        """Return what is released in so many steps."""
+        return (
+            *learnt_before(self.ranges, self.ball),
+            *named(MOMENT, self.moment),
+            *named(STEPS, self.steps.split(n_steps)),
+            *named(ERRORS, self.last),
+        )
 
 
 def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_budget):
@@ -286,19 +286,22 @@ class InferencePlan(WhitenedPlan):
     matrix: Release
     lengths: Release | None
 
-    def matrix_mechanism(self, bound):
-        """Return the mechanism of the matrix, for traces of records' matrices within a bound."""
-        return self.matrix.bounded(bound * self.matrix.bound).mechanism
-
-    def _events(self, n_steps):
-        """All releases, whatever `n_steps` is: it is the plan's."""
-        steps = self.steps.split(self.n_steps).event
-        settling = replace(steps, n_steps=self.n_settling)
-        kept = replace(steps, n_steps=self.n_steps - self.n_settling)
-        scale, means, matrix = self.scale.event, self.means.event, self.matrix.event
-        lengths = () if self.lengths is None else (self.lengths.event,)
-        before = (*beside(self.ranges, self.ball), self.moment.event, *lengths)
-        return *before, settling, scale, kept, means, matrix
+    def _releases_in(self, n_steps):
+        """Return all releases, whatever `n_steps` is: it is the plan's."""
+        steps = self.steps.split(self.n_steps)
+        settling = replace(steps, design={**steps.design, "n_steps": self.n_settling})
+        n_kept = self.n_steps - self.n_settling
+        kept = replace(steps, design={**steps.design, "n_steps": n_kept})
+        return (
+            *learnt_before(self.ranges, self.ball),
+            *named(MOMENT, self.moment),
+            *named(MAPPED_LENGTHS, self.lengths),
+            *named(SETTLING, settling),
+            *named(FIRST_MEAN, self.scale),
+            *named(KEPT, kept),
+            *named(MEANS, self.means),
+            *named(MATRIX, self.matrix),
+        )
 
 
 def plan_inference(

@@ -20,7 +20,14 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model.ball._mixin import shares_of
-from skdp.linear_model.ball._plan import CUT_TO, ERROR_EDGES, TARGET_EDGES, plan_counts
+from skdp.linear_model.ball._plan import (
+    CUT_TO,
+    ERROR_EDGES,
+    ERRORS,
+    SPREAD,
+    TARGET_EDGES,
+    plan_counts,
+)
 from skdp.linear_model.ball._solver import learn_quantiles, outside
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._estimators import (
@@ -101,27 +108,27 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         # 3. plan from public numbers
         how = {"by_group": codes is not None, "scale": weights.scale}
         plan = self._plan(n_records, X.shape[1], 1, **how)
-        stream = plan.start(self.random_state)
+        run = plan.start(self.random_state)
 
         # 4. solve
         with sums_of(groups):
-            how = {"stream": stream, "shares": shares_of(codes), "is_null": rows.norm == 0.0}
+            how = {"run": run, "shares": shares_of(codes), "is_null": rows.norm == 0.0}
             most = self._range_of_most(targets, plan.ranges.ranges, **how)
             if weights.of_rows is not None:
                 # No record counts more than once.
                 how["shares"] = weights.of_rows / weights.of_rows.max()
-            targets, units = self._in_spreads(targets, units, most, plan.ranges.spread, **how)
-            rows, plan, ball = self._placed(rows, self._adapted(plan), stream, codes)
-            coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
+            targets, units = self._in_spreads(targets, units, most, **how)
+            rows, plan, ball = self._placed(rows, self._adapted(plan), run, codes)
+            coefs, steps = self._solve(plan, rows, targets, run, weights, codes)
             coefs = outside(ball, coefs, rows.bias)
             if plan.last is not None:
                 with np.errstate(all="ignore"):
                     predicted = by_row(X, coefs[0, : X.shape[1]]) + rows.bias * coefs[0, -1]
                     errors = targets[:, 0] - predicted
-                coefs[0, -1] += self._shift(errors, plan.last, **how) / rows.bias
+                coefs[0, -1] += self._shift(errors, **how) / rows.bias
 
         # 5. publish
-        self._set_report(plan, steps, stream, weights_public(public_weight))
+        self._set_report(plan, steps, run, weights_public(public_weight))
         self._set_ball(ball)
         self._set_moment(plan, steps, ball)
         self._set_coefs(coefs, rows.bias, units)
@@ -153,13 +160,13 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # A warning would reveal something of the data.
     @np.errstate(all="ignore")
-    def _range_of_most(self, targets, plan, stream, shares, is_null):
+    def _range_of_most(self, targets, plan, run, shares, is_null):
         """Return the midpoint and half width of the range of most targets, within given bounds."""
         bounds = self._checked_bounds()
         if plan is None:
             return target_scale(bounds, center=self.fit_intercept)
         unit = min(target_scale(bounds, center=False)[1], _LARGEST_UNIT)
-        how = {"stream": stream, "shares": shares, "is_null": is_null}
+        how = {"run": run, "shares": shares, "is_null": is_null}
         ends = [unit * end for end in self._learnt_ends(targets / unit, plan, **how)]
         if bounds is not None:
             within = np.clip(ends, *bounds)
@@ -167,12 +174,12 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         return target_scale(ends, center=True)
 
     @np.errstate(all="ignore")
-    def _in_spreads(self, targets, units, most, planned, stream, shares, is_null):
+    def _in_spreads(self, targets, units, most, run, shares, is_null):
         """Return targets from their middle, or the quantile, in units of their spread."""
         wanted = np.array([0.25, 0.75, self._moved_to or 0.5])
         midpoint, half_width = most
-        values, how = (targets - midpoint) / half_width, (stream, shares, is_null)
-        found = self._quantiles(values, TARGET_EDGES, wanted, planned, *how)
+        values, how = (targets - midpoint) / half_width, (run, shares, is_null)
+        found = self._quantiles(values, TARGET_EDGES, wanted, SPREAD, *how)
         first, third, start = midpoint + half_width * found
         smallest = _SMALLEST_SPREAD * half_width if is_private(self) else 0.0
         spread = half_width
@@ -184,12 +191,12 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         start = start if self.fit_intercept else 0.0
         return (targets - start) / spread, units._replace(midpoint=start, half_width=spread)
 
-    def _shift(self, errors, planned, stream, shares, is_null):
+    def _shift(self, errors, run, shares, is_null):
         """Return how far the quantile of the errors is from 0."""
-        errors, how = as_targets(np.nan_to_num(errors)), (stream, shares, is_null)
-        return self._quantiles(errors, ERROR_EDGES, self._moved_to, planned, *how)
+        errors, how = as_targets(np.nan_to_num(errors)), (run, shares, is_null)
+        return self._quantiles(errors, ERROR_EDGES, self._moved_to, ERRORS, *how)
 
-    def _quantiles(self, values, edges, wanted, planned, stream, shares, is_null):
+    def _quantiles(self, values, edges, wanted, name, run, shares, is_null):
         """Return quantiles of values, by counts between edges that are released."""
         if not is_private(self):
             counted = values[~is_null, 0]
@@ -198,7 +205,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             weighted = {} if shares is None else {"weights": shares[~is_null]}
             return np.quantile(counted, wanted, method="inverted_cdf", **weighted)
         with BallSums(values, is_null, self.n_jobs, shares).at_work() as sums:
-            return learn_quantiles(sums, planned, stream, edges=edges, wanted=wanted)
+            return learn_quantiles(sums, run, name, edges=edges, wanted=wanted)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -11,7 +11,9 @@ from scipy.sparse import dia_array, issparse
 from scipy.special import expit
 
 from skdp._release.mechanisms import as_symmetric
+from skdp.linear_model._plan import STEPS
 from skdp.linear_model.whitened import _tuned as tuned
+from skdp.linear_model.whitened._plan import MOMENT
 
 
 class Whitening(NamedTuple):
@@ -124,7 +126,7 @@ class Steps(NamedTuple):
 
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
-def solve_whitened(sums, *, plan, rules, stream):
+def solve_whitened(sums, *, plan, rules, run):
     r"""Minimise mean loss + alpha ||w||^2 / 2 by noisy gradient steps on whitened rows.
 
     Releases the rows' second moment, and takes steps in the coordinates u of ``w = A u``, in which
@@ -141,7 +143,7 @@ def solve_whitened(sums, *, plan, rules, stream):
     problem = plan.problem
     moment = plan.known_moment
     if plan.moment is not None:
-        released = plan.moment.mechanism.release(sums.moment(plan.moment.mechanism), stream)
+        released = run.release(MOMENT, sums.moment(run.mechanism(MOMENT)))
         moment = as_symmetric(released, problem.n_columns) / problem.n_rows
         if not np.isfinite(moment).all():
             # Rows that nothing bounds: weights that aren't finite are refused by the caller.
@@ -152,9 +154,10 @@ def solve_whitened(sums, *, plan, rules, stream):
     decay = problem.alpha * (white.A @ white.A)
     w = np.zeros((problem.n_columns, problem.n_outputs))
     v, total = np.zeros_like(w), np.zeros_like(w)
-    mechanism = plan.step_mechanism(steps.clip, steps.n_steps, white.stretch)
+    run.bound(STEPS, steps.clip, stretch=white.stretch * plan.stretch)
+    release = run.steps(STEPS, steps.n_steps)
     for t in range(steps.n_steps):
-        released = mechanism.release(sums.slopes(w, mechanism), stream)
+        released = release(sums.slopes(w, release.mechanism))
         v = steps.momentum * v + released / problem.n_rows + decay @ w
         w = w - steps.size * v
         if t >= steps.first:

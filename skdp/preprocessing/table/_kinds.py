@@ -10,6 +10,7 @@ from skdp._rows import entries
 from skdp._rows.kinds import DATE, NUMERIC, WORD
 from skdp.preprocessing._solver import release_together
 from skdp.preprocessing.table._lost import warn_of_mixtures
+from skdp.preprocessing.table._plan_kinds import FOLLOWING, KINDS
 
 # Standard deviations of its noise that a count must exceed to be taken for any: of numbers or
 # dates, and of codes and texts together. The chances of an error are in doc/theory/table.rst.
@@ -55,7 +56,7 @@ class Tally(NamedTuple):
         return entries.DATE if self.kind == NUMERIC else entries.NUMBER
 
 
-def settle_kinds(frame, counted, given, give, *, plan, noise):
+def settle_kinds(frame, counted, given, give, *, plan, run):
     """Learn the kinds of untyped columns; return all for kinds that are known, and what follows.
 
     Where there are no such columns, all is returned as it is.
@@ -72,7 +73,7 @@ def settle_kinds(frame, counted, given, give, *, plan, noise):
         Returns a `Given` of names and kinds.
     plan : KindsPlan, TablePlan or AdditivePlan
         That was started.
-    noise : stream or None
+    run : Run or None
 
     Returns
     -------
@@ -83,9 +84,9 @@ def settle_kinds(frame, counted, given, give, *, plan, noise):
     """
     if not given.untyped:
         return frame, counted, given, plan
-    mechanism = plan.mechanisms["kinds"]
+    mechanism = run.mechanism(KINDS)
     exact = counted.tallies(given.untyped, mechanism.grid)
-    released = release_together(exact, mechanism, noise)
+    released = release_together(run, KINDS, exact)
     found = {
         place: Tally(counts, mechanism.noise_std)
         for place, counts in zip(given.untyped, released, strict=True)
@@ -96,4 +97,6 @@ def settle_kinds(frame, counted, given, give, *, plan, noise):
     tallies = [found.get(place) for place in range(len(given.names))]
     given = replace(give(decided.names, decided.kinds), tallies=tallies)
     warn_of_mixtures(given)
-    return decided, counted, given, plan.following(given)
+    plan = plan.following(given)
+    run.fill(FOLLOWING, plan.releases)
+    return decided, counted, given, plan

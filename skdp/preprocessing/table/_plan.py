@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from skdp._release.plan import TABLE_KEY
+from skdp._release.release import named
 from skdp.preprocessing._plan import (
     TransformerPlan,
     count_release,
@@ -11,10 +12,13 @@ from skdp.preprocessing._plan import (
 )
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 
+# What is released of a table, as runs and reports call it.
+RANGES, FIRST_COUNTS, COUNTS = "ranges of columns", "first counts of numbers", "counts of numbers"
+WORDS = "counts of words"
 # Shares of what numbers may spend, by stage: where they lie, about, closer, and in which shares.
-_STAGES = {"coarse": 0.2, "middle": 0.25, "fine": 0.55}
+_STAGES = {RANGES: 0.2, FIRST_COUNTS: 0.25, COUNTS: 0.55}
 # Standard deviations of noise that the entries of a bin are to be at least, by stage.
-_COUNTS_OF_BIN = {"middle": 8.0, "fine": 6.0}
+_COUNTS_OF_BIN = {FIRST_COUNTS: 8.0, COUNTS: 6.0}
 # The fewest and the most knots that "auto" gives, the standard deviations of noise for each, and up
 # to how many of them lines are better than hats.
 _FEWEST, _MOST, _NOISE_OF_KNOT, _LINE = 4, 12, 30.0, 40.0
@@ -28,8 +32,8 @@ _DELTA = (
 class TablePlan(TransformerPlan):
     """Releases that learn a table, those that aren't needed left out.
 
-    "coarse", "middle" and "fine" are histograms of columns of numbers: a record is in one bin of
-    each column, a gap's included. "counts" are of words.
+    `RANGES`, `FIRST_COUNTS` and `COUNTS` are histograms of columns of numbers: a record is in one
+    bin of each column, a gap's included.
     """
 
     basis: str
@@ -39,9 +43,9 @@ class TablePlan(TransformerPlan):
     charged: KindsPlan | None = None
 
     @property
-    def events(self):
-        """The releases that running this makes, those of kinds included."""
-        own = super().events
+    def costs(self):
+        """What a run costs, that of kinds included."""
+        own = super().costs
         return own if self.charged is None else self.charged.followed_by(own)
 
     def following(self, given):
@@ -62,7 +66,7 @@ class TablePlan(TransformerPlan):
             return 0
         if self.n_knots != "auto":
             return self.n_knots
-        noise = self.mechanisms["fine"].noise_std
+        noise = self.mechanisms[COUNTS].noise_std
         if noise == 0.0:
             return _MOST
         noises = n_records / noise
@@ -91,28 +95,28 @@ def plan_table(budget, rest, *, erasure=0.0, n_rows, n_located, n_numeric, n_wor
     basis : {"hats", "linear"}
     n_knots : int or "auto"
     """
-    releases, of_words = {}, n_words / max(n_words + n_numeric, 1)
-    sizes = {"coarse": n_located, "middle": n_numeric, "fine": n_numeric}
+    learnt, of_words = (), n_words / max(n_words + n_numeric, 1)
+    sizes = {RANGES: n_located, FIRST_COUNTS: n_numeric, COUNTS: n_numeric}
     if not rest.is_private:
         # Where numbers lie is read as it is.
-        sizes = {"fine": n_numeric}
+        sizes = {COUNTS: n_numeric}
     spent = sum(_STAGES[stage] for stage, n_columns in sizes.items() if n_columns)
     for stage, n_columns in sizes.items():
         if n_columns:
             share = (1.0 - of_words) * _STAGES[stage] / spent
             sizes_of = {"n_rows": n_rows, "n_columns": n_columns}
-            releases[stage] = count_release(rest, **sizes_of, share=share)
-    if n_words:
-        releases["counts"] = count_release(rest, n_rows=n_rows, n_columns=n_words, share=of_words)
+            learnt += named(stage, count_release(rest, **sizes_of, share=share))
     threshold = 0.0
-    if erasure > 0.0:
-        threshold = hiding_threshold(releases["counts"].mechanism, erasure, n_words)
+    if n_words:
+        words = count_release(rest, n_rows=n_rows, n_columns=n_words, share=of_words)
+        learnt += named(WORDS, words, erasure=erasure)
+        if erasure > 0.0:
+            threshold = hiding_threshold(words.mechanism, erasure, n_words)
     return TablePlan(
         budget=budget,
         n_rows=n_rows,
-        releases=releases,
+        planned=learnt,
         stream_key=(TABLE_KEY,),
-        erasure=erasure,
         threshold=threshold,
         basis=basis,
         n_knots=n_knots,

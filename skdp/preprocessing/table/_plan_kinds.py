@@ -9,10 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from skdp._release.plan import Budget
+from skdp._release.release import Planned, named
 from skdp.accountant import ErasureEvent, GaussianEvent
 from skdp.accountant._profile import full_batch_mu
 from skdp.preprocessing._plan import TransformerPlan, count_release
 
+# What is released, and what the rest is charged as, as runs and reports call it.
+KINDS, FOLLOWING = "kinds of columns", "what follows from the kinds of columns"
 # Share of the squared mu that learns kinds: as much as makes the records of a column so many
 # standard deviations of the noise of a count, within the least and the most. With 12, a column of
 # which half are gaps has the wrong kind with a chance below .001 (doc/theory/table.rst). Of Adult,
@@ -31,7 +34,7 @@ _DECLARE = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KindsPlan(TransformerPlan):
-    """A release "kinds" of how many entries of each class columns have, and what follows it.
+    """A release `KINDS` of how many entries of each class columns have, and what follows it.
 
     What follows is charged before the kinds are known, as one Gaussian release that spends `rest`,
     and the erasure of words.
@@ -43,35 +46,32 @@ class KindsPlan(TransformerPlan):
     # Makes the plan of what follows, of what is given of the columns once their kinds are known.
     make: Callable
 
+    # What words cost, if there will be any.
+    erasure: float
+
     @property
-    def events(self):
-        """The charge."""
-        return self._with_erasure(self._stand_in())
+    def releases(self):
+        """Kinds, and the charge for what follows."""
+        stand_in = GaussianEvent(self.rest.calibrate())
+        return (*self.planned, Planned(FOLLOWING, None, (stand_in,), self.erasure))
 
     def following(self, given):
         """Return the plan of what follows for what is given of columns of such kinds."""
         return replace(self.make(given), charged=self)
 
-    def followed_by(self, events):
-        """Return the events of a run in which these followed: they cost what was charged."""
-        noisy = tuple(event for event in events if type(event) is not ErasureEvent)
-        spent, charged = map(self._mu, (noisy, self._stand_in()))
+    def followed_by(self, costs):
+        """Return the costs of a run in which these followed: together they are what was charged."""
+        noisy = [cost for cost in costs if type(cost.event) is not ErasureEvent]
+        kinds, stand_in, *erasure = self.costs
+        spent, charged = self._mu(noisy), self._mu([stand_in])
         if spent > charged * (1.0 + _ROUNDING):
             raise RuntimeError("what followed the release of kinds costs more than its charge.")
         # What was left out because of the kinds was charged all the same.
-        return self._with_erasure(
-            self._stand_in() if spent < charged * (1.0 - _ROUNDING) else noisy
-        )
+        following = [stand_in] if spent < charged * (1.0 - _ROUNDING) else noisy
+        return (kinds, *following, *erasure)
 
-    def _mu(self, events):
-        return full_batch_mu(events, self.budget.adjacency)
-
-    def _stand_in(self):
-        return (GaussianEvent(self.rest.calibrate()),)
-
-    def _with_erasure(self, following):
-        erasure = (ErasureEvent(self.erasure),) if self.erasure > 0.0 else ()
-        return (self.releases["kinds"].event, *following, *erasure)
+    def _mu(self, costs):
+        return full_batch_mu([cost.event for cost in costs], self.budget.adjacency)
 
 
 def plan_after_kinds(budget, whole, make, *, given, erasure, n_rows, stream_key, table_share=1.0):
@@ -112,7 +112,7 @@ def plan_after_kinds(budget, whole, make, *, given, erasure, n_rows, stream_key,
     return KindsPlan(
         budget=budget,
         n_rows=n_rows,
-        releases={"kinds": release},
+        planned=named(KINDS, release),
         stream_key=stream_key,
         erasure=erasure,
         names=names,

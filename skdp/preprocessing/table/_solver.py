@@ -24,10 +24,11 @@ from skdp.preprocessing.table._bins import (
     split_bins,
 )
 from skdp.preprocessing.table._lost import warn_of_numbers, warn_of_words
+from skdp.preprocessing.table._plan import COUNTS, FIRST_COUNTS, RANGES, WORDS
 from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
 
 # Standard deviations of noise that counts must exceed to be taken for any, by stage.
-_SHOWN = {"coarse": 4.0, "middle": 3.0, "fine": 4.0}
+_SHOWN = {RANGES: 4.0, FIRST_COUNTS: 3.0, COUNTS: 4.0}
 # The same for gaps to have a column of their own, and for rare words to be there at all.
 _SHOWN_GAPS, _SHOWN_RARE = 4.0, 4.0
 # Where numbers are narrow, a record has such a part in each of three bins, of three sizes: a whole
@@ -60,7 +61,7 @@ class Histogram:
         return show_counts(self.ends, self.counts, self.least)
 
 
-def learn_table(frame, given, *, plan, noise, n_there):
+def learn_table(frame, given, *, plan, run, n_there):
     """Return a term for each column of a table, in their order.
 
     Parameters
@@ -69,7 +70,7 @@ def learn_table(frame, given, *, plan, noise, n_there):
         Or what else has its `bins`, `words` and `distinct`.
     given : Given
     plan : TablePlan
-    noise : stream or None
+    run : Run or None
         None where nothing is to be learnt.
     n_there : int or None
         How many records the frame has, None if that isn't public: then rare words aren't counted.
@@ -92,16 +93,16 @@ def learn_table(frame, given, *, plan, noise, n_there):
                 categories=as_array(categories),
                 counts=given.counts[j],
             )
-    terms |= _learn_numbers(frame, given, plan, noise) if given.numeric else {}
-    terms |= find_words(frame, given, plan, noise, n_there) if given.words else {}
+    terms |= _learn_numbers(frame, given, plan, run) if given.numeric else {}
+    terms |= find_words(frame, given, plan, run, n_there) if given.words else {}
     return tuple(terms[j] for j in range(len(given.names)))
 
 
-def find_words(frame, given, plan, noise, n_there):
+def find_words(frame, given, plan, run, n_there):
     """Return a term for each column of words without a list, by its place; see `learn_table`."""
     tables = frame.words(given.words)
-    found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
-    terms, noise = {}, plan.mechanisms["counts"].noise_std
+    terms, noise = {}, run.mechanism(WORDS).noise_std
+    found = release_counts(tables, [None] * len(tables), plan=plan, run=run, name=WORDS)
     warn_of_words(given, found)
     for j, (categories, counts) in zip(given.words, found, strict=True):
         rare = 0.0 if n_there is None else n_there - counts.sum()
@@ -116,59 +117,60 @@ def find_words(frame, given, plan, noise, n_there):
     return terms
 
 
-def _learn_numbers(frame, given, plan, noise):
+def _learn_numbers(frame, given, plan, run):
     return {
         j: _make_term(given, j, histogram, plan)
-        for j, histogram in zip(given.numeric, find_bins(frame, given, plan, noise), strict=True)
+        for j, histogram in zip(given.numeric, find_bins(frame, given, plan, run), strict=True)
     }
 
 
-def find_bins(frame, given, plan, noise):
+def find_bins(frame, given, plan, run):
     """Return the histogram of each column without knots."""
     find = _release_bins if plan.budget.is_private else _exact_bins
-    histograms = find(frame, given, plan, noise)
+    histograms = find(frame, given, plan, run)
     warn_of_numbers(given, histograms)
     return histograms
 
 
-def _exact_bins(frame, given, plan, noise):
+def _exact_bins(frame, given, plan, run):
     """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
-    ends, mechanism = frame.distinct(given.numeric), plan.mechanisms["fine"]
+    ends, mechanism = frame.distinct(given.numeric), run.mechanism(COUNTS)
     exact = frame.bins(given.numeric, [None] * len(ends), ends, mechanism.grid)
-    released = release_together(exact, mechanism, noise)
+    released = release_together(run, COUNTS, exact)
     return [Histogram(*bins, noise=0.0, least=0.0) for bins in zip(ends, released, strict=True)]
 
 
-def _release_bins(frame, given, plan, noise):
+def _release_bins(frame, given, plan, run):
     """Release ever finer counts, and return the last by column."""
     bounds, narrow = [given.bounds[j] for j in given.numeric], {}
     ends = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
     located = [k for k, b in enumerate(bounds) if b is None]
-    for stage, following in (("coarse", "middle"), ("middle", "fine")):
-        places = located if stage == "coarse" else range(len(ends))
-        if stage in plan.mechanisms:
-            mechanism = plan.mechanisms[stage]
+    for stage, following in ((RANGES, FIRST_COUNTS), (FIRST_COUNTS, COUNTS)):
+        places = located if stage == RANGES else range(len(ends))
+        if run.plans(stage):
+            mechanism = run.mechanism(stage)
             columns = ([of_all[k] for k in places] for of_all in (given.numeric, bounds, ends))
             exact = frame.bins(*columns, mechanism.grid)
-            released = release_together(exact, mechanism, noise)
+            released = release_together(run, stage, exact)
             for k, counts in zip(places, released, strict=True):
                 shown = show_counts(ends[k], counts, _SHOWN[stage] * mechanism.noise_std)
-                of_bin, is_last = plan.least_of_bin(following), following == "fine"
+                of_bin, is_last = plan.least_of_bin(following), following == COUNTS
                 finer = split_bins(ends[k], shown, of_bin)
                 sharper = heavy_ends(ends[k], shown, of_bin) if is_last else finer
                 if is_last and (found := find_narrow(ends[k], shown, of_bin)) is not None:
                     parts, *narrow[k] = narrow_ends(found)
                     sharper = np.union1d(sharper, parts)
                 ends[k] = np.union1d(finer, sharper)
-    return _release_fine(frame, given.numeric, bounds, ends, narrow, plan.mechanisms["fine"], noise)
+    return _release_fine(frame, given.numeric, bounds, ends, narrow, run)
 
 
-def _release_fine(frame, numeric, bounds, ends, narrow, mechanism, noise):
+def _release_fine(frame, numeric, bounds, ends, narrow, run):
     """Release the last counts; where numbers are narrow, also those of smaller bins.
 
     A record that has a part in each of three bins moves the counts by no more than one that is
     whole in one bin (doc/theory/table.rst). So the noise is the same, and larger over such parts.
     """
+    mechanism = run.mechanism(COUNTS)
     # Parts of people are whole numbers of sixteenths of steps then, so that sums stay exact.
     grid = mechanism.grid * _SIXTEENTHS if narrow else mechanism.grid
     places = [*range(len(ends)), *(k for k, smaller in narrow.items() for _ in smaller)]
@@ -176,10 +178,10 @@ def _release_fine(frame, numeric, bounds, ends, narrow, mechanism, noise):
     columns = ([of_all[k] for k in places] for of_all in (numeric, bounds))
     parts = [_PART_OF_NARROW if k in narrow else 1.0 for k in places]
     exact = zip(frame.bins(*columns, all_ends, grid), parts, strict=True)
-    released = release_together([counts * part for counts, part in exact], mechanism, noise)
+    released = release_together(run, COUNTS, [counts * part for counts, part in exact])
     bins = [(e, c / part) for e, c, part in zip(all_ends, released, parts, strict=True)]
     stds = [mechanism.noise_std / part for part in parts]
-    least = [_SHOWN["fine"] * std for std in stds]
+    least = [_SHOWN[COUNTS] * std for std in stds]
     for k, smaller in zip(places[len(ends) :], bins[len(ends) :], strict=True):
         bins[k] = replace_bins(*bins[k], *smaller, _least_of_all(smaller[1], stds[k]))
         least[k] = max(least[k], _least_of_all(bins[k][1], stds[k]))

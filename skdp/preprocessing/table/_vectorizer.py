@@ -248,13 +248,13 @@ class DPTableVectorizer(PrivateTransformer):
         # 3. plan from public numbers
         budget = self._budget(n_records, by_group)
         plan = self._table_plan(budget, n_records, given)
-        stream = plan.start(self.random_state)
+        run = plan.start(self.random_state)
 
         # 4. release
         frame, counted, given, plan = settle_kinds(
-            frame, counted, given, partial(given_to, self), plan=plan, noise=stream
+            frame, counted, given, partial(given_to, self), plan=plan, run=run
         )
-        basis = Basis(learn_table(counted, given, plan=plan, noise=stream, n_there=n_records))
+        basis = Basis(learn_table(counted, given, plan=plan, run=run, n_there=n_records))
 
         # 5. publish
         self._kinds, self._basis = frame.kinds, basis
@@ -265,7 +265,7 @@ class DPTableVectorizer(PrivateTransformer):
         self.categories_ = {term.name: term.categories for term in words}
         self.feature_bounds_, self.norm_bound_ = basis.bounds, basis.norm_bound
         facts |= {"also_public": self._assumed() + also_public}
-        self.privacy_report_ = plan.report(reproducible=self.random_state is not None, **facts)
+        self.privacy_report_ = self._report(plan, run, **facts)
         return self
 
     def transform(self, X):

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from tests._loops import for_each
+from tests._runs import HandRun
 from tests.door import (
     UNIT_BINS,
     ball_solver_module as _solver,
@@ -88,8 +89,9 @@ class Prescribed:
 
 def reach_of(first, n_rows=1000):
     sums = Prescribed(first, n_rows)
-    low, high = learn_targets(sums, plan=sums.plan, stream=None)
-    mean, size = learn_sizes(sums, plan=sums.plan, stream=None, noise=0.01)
+    run = HandRun(sums.plan.coarse.mechanism)
+    low, high = learn_targets(sums, plan=sums.plan, run=run)
+    mean, size = learn_sizes(sums, plan=sums.plan, run=run, noise=0.01)
     return max(-low, high), max(mean, size)
 
 

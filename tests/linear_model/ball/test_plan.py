@@ -135,7 +135,9 @@ def test_a_plan_follows_the_radius_in_units_alone(n_rows):
     assert after.problem.row_norm == pytest.approx(7.0 * math.sqrt(10.0) / 3.0)
     assert after.problem.bias == pytest.approx(7.0 / 3.0)
     assert after.moment.rounding_slack == pytest.approx(9.0 * plan.moment.rounding_slack)
-    one, other = (p.step_mechanism(2.0, 5, 4.0) for p in (plan, after))
+    one, other = (
+        p.steps.split(5).bounded(2.0, stretch=4.0 * p.stretch).mechanism for p in (plan, after)
+    )
     assert other.rounding_slack == pytest.approx(3.0 * one.rounding_slack)
     assert other.contribution_bound == one.contribution_bound == 2.0
     assert after.events == plan.events

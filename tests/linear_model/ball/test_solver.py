@@ -7,11 +7,11 @@ from scipy.sparse import csr_array
 
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from tests._loops import for_each
+from tests._runs import run_of
 from tests.door import (
     UNIT_BINS,
     Ball,
     BallSums,
-    SeededStream,
     ball_solver_module as _solver,
     bins_about,
     bins_below,
@@ -97,7 +97,7 @@ def learnt(X, epsilon=1e4, null=(), adjacency="zero_out", seed=0, **options):
     is_null[list(null)] = True
     plan = model._plan(*X.shape, 1).ball
     with BallSums(X, is_null).at_work() as sums:
-        return learn_ball(sums, plan=plan, stream=SeededStream(np.random.SeedSequence(seed)))
+        return learn_ball(sums, plan=plan, run=run_of(plan, seed))
 
 
 @pytest.mark.parametrize("data_norm", [None, 1e5, 1e8])
@@ -201,7 +201,7 @@ def test_mechanisms_follow_the_radius_and_the_stretch_of_sparse_rows(rng):
 
     for rows in (X, csr_array(X)):
         with Seeing(rows, np.zeros(3000, dtype=bool)).at_work() as sums:
-            learn_ball(sums, plan=plan, stream=SeededStream(np.random.SeedSequence(0)))
+            learn_ball(sums, plan=plan, run=run_of(plan, 0))
     slack = plan.centre.rounding_slack
     for k, one in enumerate(seen):
         assert one.made.contribution_bound == one.radius

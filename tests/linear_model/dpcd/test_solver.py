@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests._loops import for_each
+from tests._runs import HandRun
 from tests.door import (
     EVEN,
     LOSSES,
@@ -103,7 +104,7 @@ def test_the_loop_is_the_algorithm(penalty, name, n_outputs, bound, average, cli
         steps=np.full(n_columns, 0.7 * scale**2),
         plan=plan_of(mechanism, sampler, period=period, average=average, by_row=clip_by == "row"),
         coins=make_stream(1),
-        noise=None,
+        run=HandRun(mechanism),
     )
     expected = plain_proximal_cd(
         X,
@@ -141,7 +142,7 @@ def test_predictions_that_follow_updates_equal_those_computed_afresh(rng):
                 period=period,
             ),
             coins=make_stream(0),
-            noise=None,
+            run=HandRun(GivenNoise(1.0, np.random.default_rng(3).normal(size=(n_steps, 1)))),
         )
         for period in (1, n_steps)
     ]
@@ -190,7 +191,7 @@ def test_the_tail_is_the_mean_of_what_the_operator_is_applied_to(rng):
         penalty=penalty,
         steps=steps,
         coins=make_stream(1),
-        noise=None,
+        run=HandRun(mechanism),
         bias=bias,
     )
     assert order[0] == 2
@@ -242,12 +243,12 @@ def test_moments_are_in_units_of_the_bounds(buys_means, rng):
             likely_moments=lambda squares, means: seen.append((squares, means)) or seen[-1],
         )
 
-    squares, means = feature_moments(X, reach, plan(exact), None)
+    squares, means = feature_moments(X, reach, plan(exact), HandRun(exact))
     np.testing.assert_allclose(squares, (X**2).mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(means, X.mean(axis=0) * buys_means, rtol=1e-12)
     seen.clear()
     for i in range(400):
-        feature_moments(X, reach, plan(noisy), make_stream(i))
+        feature_moments(X, reach, plan(noisy), HandRun(noisy, noise=make_stream(i)))
     # Chi-squared variables of 1600 degrees: off by 30 % with a probability below 1e-12.
     released = np.array([squares for squares, _ in seen])
     spread = (released - (X**2).mean(axis=0) / reach**2).std()
@@ -270,7 +271,7 @@ def test_weights_move_no_release_beyond_its_bound(by_row):
         steps=np.ones(1),
         plan=plan_of(made, SingleCoordinateSampler(1, 1), by_row=by_row),
         coins=make_stream(1),
-        noise=None,
+        run=HandRun(made),
         weights=weights,
     )
     assert abs(made.values[0]) == 1.0
@@ -280,7 +281,9 @@ def test_weights_move_no_release_beyond_its_bound(by_row):
         buys_means=False,
         likely_moments=lambda *moments: moments,
     )
-    released, _ = feature_moments(X, np.ones(1), plan, make_stream(1), weights)
+    released, _ = feature_moments(
+        X, np.ones(1), plan, HandRun(squares, noise=make_stream(1)), weights
+    )
     assert released[0] == pytest.approx(1.0, abs=1e-6)
 
 
@@ -298,7 +301,7 @@ def test_a_row_of_any_length_is_bounded_over_a_pass(length, scales):
         steps=np.full(3, 1e-300),
         plan=plan_of(made, SingleCoordinateSampler(3, 3), by_row=True, scales=scales),
         coins=make_stream(1),
-        noise=None,
+        run=HandRun(made),
         weights=np.array([1e170]),
     )
     found = np.linalg.norm(made.values)
@@ -323,7 +326,7 @@ def test_scaled_slopes_have_their_root_at_the_true_odds(rng):
             steps=np.array([math.log(9.0) / 0.4, 0.0]),
             plan=plan_of(mechanism, in_order, period=n_steps, scales=scales),
             coins=None,
-            noise=None,
+            run=HandRun(mechanism),
         )
         released[scales] = [float(value) for value in mechanism.values]
     # Slopes of at most a half aren't touched.

@@ -440,7 +440,8 @@ def test_positional_alpha_as_in_ridge():
 def test_weights_that_overflowed_are_refused(value, cancer, monkeypatch):
     from tests.door import dpscd_estimators_module as module
 
-    monkeypatch.setattr(module, "solve_dpscd", lambda rows, *_, **__: np.full((1, 31), value))
+    solve = module.solve_dpscd
+    monkeypatch.setattr(module, "solve_dpscd", lambda *args, **how: value * solve(*args, **how))
     with pytest.raises(ValueError, match="overflowed"):
         DPSCDClassifier(ball_budget=0).fit(*cancer)
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests._loops import for_each
 from tests._objectives import DUAL
+from tests._runs import HandRun
 from tests.door import (
     BoundedRows,
     CoordinateSampler,
@@ -95,8 +96,7 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, pull
         ),
         average=average,
         n_jobs=None,
-        coins=None,
-        noise=None,
+        run=HandRun(mechanism),
     )
     clipped = X * np.minimum(1.0, 1.2 / np.maximum(np.linalg.norm(X, axis=1), 1e-9))[:, np.newaxis]
     if fit_intercept:
@@ -132,8 +132,7 @@ def test_blocks_change_rounding_only(rng, monkeypatch):
                 ),
                 average=True,
                 n_jobs=None,
-                coins=coins,
-                noise=noise,
+                run=HandRun(GaussianMechanism(math.inf, 0.0, 4, n_rows), coins=coins, noise=noise),
             )
         )
     np.testing.assert_allclose(found[0], found[2], rtol=1e-10)
@@ -253,8 +252,7 @@ def test_the_sequential_loop_is_the_algorithm(name, n_outputs, bound, rng):
             clipping_norm=bound,
         ),
         average=False,
-        coins=None,
-        noise=None,
+        run=HandRun(GaussianMechanism(math.inf, 0.0, 1, 23)),
     )
     expected = plain_sequential_cd(X, Y, DUAL[name], 0.02, batches, bound)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
@@ -282,8 +280,7 @@ def test_primal_updates_minimise_along_a_coordinate(name, rng):
                 clipping_norm=math.inf,
             ),
             average=False,
-            coins=None,
-            noise=None,
+            run=HandRun(GaussianMechanism(math.inf, 0.0, 1, n_rows)),
         )[0]
 
     def objective(w):
@@ -373,8 +370,7 @@ def test_a_record_shows_only_where_it_takes_part_and_all_state_is_released(
                 clipping_norm=bound,
             ),
             average=True,
-            coins=make_stream(0),
-            noise=None,
+            run=HandRun(mechanism, coins=make_stream(0)),
         )
 
     one = ScriptedMechanism()

@@ -7,6 +7,7 @@ import pytest
 
 from tests._loops import for_each
 from tests._objectives import EACH
+from tests._runs import HandRun
 from tests.door import (
     LOSSES,
     GaussianMechanism,
@@ -57,12 +58,12 @@ def solve(rows, Y, loss, **changes):
         "radius": math.inf,
     }
     plan = SimpleNamespace(**{name: changes.pop(name, value) for name, value in plan.items()})
+    streams = {name: changes.pop(name, None) for name in ("coins", "noise")}
     options = {
         "penalty": Penalty(),
         "average": False,
         "n_jobs": None,
-        "coins": None,
-        "noise": None,
+        "run": HandRun(plan.mechanism, **streams),
     }
     return solve_dpsgd(rows, Y, plan=plan, loss=loss, **(options | changes))
 
@@ -143,7 +144,7 @@ def test_divisors_are_public():
 class Recorder:
     """A mechanism that keeps what it is asked for and adds nothing."""
 
-    def __init__(self, made=None, noise_multiplier=None):
+    def __init__(self, made=None, noise_multiplier=0.0):
         self.made = [] if made is None else made
         self.noise_multiplier = noise_multiplier
 

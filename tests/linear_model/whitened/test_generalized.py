@@ -10,12 +10,12 @@ from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
 from skdp.inspection import preview
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge, DPTweedieRegressor
 from tests._loops import for_each
+from tests._runs import run_of
 from tests.door import (
     BallSums,
     Budget,
     Tweedie,
     learn_sizes,
-    make_stream,
     plan_targets,
     rounding_slack,
 )
@@ -163,7 +163,7 @@ def test_sizes_of_targets(heavy, rng):
     found = {}
     for noise in (0.0, 1e-2):
         with BallSums(y, np.zeros(len(y), dtype=bool)).at_work() as sums:
-            found[noise] = learn_sizes(sums, plan=plan, stream=make_stream(0), noise=noise)
+            found[noise] = learn_sizes(sums, plan=plan, run=run_of(plan), noise=noise)
     mean, size = found[0.0]
     assert mean == pytest.approx(y.mean(), rel=0.2)
     assert np.maximum(y - size, 0.0).mean() < 0.02 * mean

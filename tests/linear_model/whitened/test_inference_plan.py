@@ -6,9 +6,14 @@ import pytest
 
 from skdp.accountant import calibrate
 from tests._loops import for_each
-from tests.door import Budget, WhitenedProblem, as_vector, plan_ball, plan_inference
+from tests._runs import run_of
+from tests.door import MATRIX, Budget, WhitenedProblem, as_vector, plan_ball, plan_inference
 
 BIAS = 1.0 / 3.0
+
+
+def matrix_mechanism(plan, bound):
+    return run_of(plan).bound(MATRIX, bound)
 
 
 def plan(**changes):
@@ -56,9 +61,9 @@ def test_all_releases_together_spend_the_budget(max_iter, epsilon, share, adjace
         max_iter=max_iter,
     )
     replaced = adjacency == "replace_one"
-    steps = made.step_mechanism(0.3, made.n_steps, 7.0)
+    steps = made.steps.split(made.n_steps).bounded(0.3, stretch=7.0).mechanism
     scale, means = made.scale.mechanism, made.means.mechanism
-    matrix = made.matrix_mechanism(0.7)
+    matrix = matrix_mechanism(made, 0.7)
     root = math.sqrt(2.0) if replaced else 1.0
     # Each release's noise over the distance of neighbours.
     spent = [
@@ -112,7 +117,7 @@ def test_a_pair_of_matrices_is_no_further_apart_than_stated(rng):
         "replace_one": np.linalg.norm(sums[:, np.newaxis] - sums, axis=2).max(),
     }
     for adjacency, far in apart.items():
-        bound = plan(adjacency=adjacency).matrix_mechanism(1.0).contribution_bound
+        bound = matrix_mechanism(plan(adjacency=adjacency), 1.0).contribution_bound
         assert 0.99 * bound < far <= bound * (1.0 + 1e-12)
 
 
@@ -135,7 +140,7 @@ def test_the_mechanisms_fit_the_problem():
     found = (
         made.scale.mechanism,
         made.means.mechanism,
-        made.matrix_mechanism(2.0),
+        matrix_mechanism(made, 2.0),
     )
     assert [mechanism.size for mechanism in found] == [1, 2, 21]
     assert {(mechanism.n_records, mechanism.rounding_slack) for mechanism in found} == {(77, 1e-6)}
@@ -143,7 +148,7 @@ def test_the_mechanisms_fit_the_problem():
 
 def test_without_privacy_there_is_no_bound_and_no_noise():
     made = plan(epsilon=math.inf)
-    for mechanism in (made.scale.mechanism, made.means.mechanism, made.matrix_mechanism(1.0)):
+    for mechanism in (made.scale.mechanism, made.means.mechanism, matrix_mechanism(made, 1.0)):
         assert mechanism.noise_multiplier == 0.0
         assert mechanism.contribution_bound == math.inf
 

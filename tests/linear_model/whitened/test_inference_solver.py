@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from tests._runs import run_of
 from tests.door import (
     BROKEN,
     DRIFT,
     HIDDEN,
     LOSSES,
+    MATRIX,
     MODELS,
     RARE,
     THIN,
@@ -87,7 +89,7 @@ def test_sums_are_what_they_say_row_by_row(name, rng, no_noise):
     assert 0 < cut < 50
     assert 0 < capped < 50
     assert 0 < most < cut
-    mechanisms = made.scale.mechanism, made.means.mechanism, made.matrix_mechanism(bound)
+    mechanisms = made.scale.mechanism, made.means.mechanism, run_of(made).bound(MATRIX, bound)
     # Null records add nothing, whatever comes with them.
     y[NULL] = np.inf
     with (
@@ -162,7 +164,7 @@ def test_without_noise_errors_are_the_sandwich(name, rng):
     with InferenceSums(MODELS[name], rows, y[:, np.newaxis], LOSSES[name]).at_work() as sums:
         smoothness = LOSSES[name].smoothness
         made = plan(n_rows=400, epsilon=math.inf, alpha=1e-3, smoothness=smoothness)
-        w, steps = solve_inference(sums, plan=made, model=MODELS[name], stream=None)
+        w, steps = solve_inference(sums, plan=made, model=MODELS[name], run=run_of(made))
     w, found = w[0], steps.errors
     slopes = LOSSES[name].gradient(y, full @ w)
     weights = np.ones(400) if name == "squared_error" else expit(full @ w) * expit(-full @ w)
@@ -379,7 +381,7 @@ def test_no_clip_is_above_the_longest_slope_of_bounded_targets(bounded, rng, no_
     model, loss = MODELS["squared_error"], LOSSES["squared_error"]
     made = plan(n_rows=400, epsilon=100.0, smoothness=1.0, bounded_targets=bounded)
     with InferenceSums(model, rows, y[:, np.newaxis], loss).at_work() as sums:
-        _, steps = solve_inference(sums, plan=made, model=model, stream=None)
+        _, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
         white = whiten(as_symmetric(sums.moment(made.moment.mechanism), 5) / 400, made)
     largest = 2.0 * made.problem.row_norm * np.linalg.norm(white.A, 2)
     assert steps.clip == pytest.approx(largest) if bounded else steps.clip > 1.1 * largest
@@ -434,7 +436,7 @@ def test_slopes_of_rows_that_fill_their_norm_are_not_clipped(rng, no_noise):
     y, model, loss = rng.choice([-1.0, 1.0], 400), MODELS["log_loss"], LOSSES["log_loss"]
     with InferenceSums(model, rows, y[:, np.newaxis], loss).at_work() as sums:
         made = plan(n_rows=400, epsilon=100.0)
-        _, steps = solve_inference(sums, plan=made, model=model, stream=None)
+        _, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
         moment = as_symmetric(sums.moment(made.moment.mechanism), 5) / 400
         white = whiten(moment, made)
         sums.bound_slopes(white.A, math.inf)
@@ -482,7 +484,9 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(name, monkeypatch):
 
         monkeypatch.setattr(GaussianMechanism, "release", release)
         sums = Records(value)
-        weights, steps = solve_inference(sums, plan=plan(), model=MODELS[name], stream=None)
+        weights, steps = solve_inference(
+            sums, plan=(made := plan()), model=MODELS[name], run=run_of(made)
+        )
         runs.append((sums.asked, weights, steps))
     (asked, weights, steps), (others, other_weights, other_steps) = runs
     np.testing.assert_array_equal(weights, other_weights)

@@ -9,6 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from tests._loops import for_each
+from tests._runs import run_of
 from tests.door import (
     LOSSES,
     MODELS,
@@ -223,7 +224,7 @@ def test_what_clipping_takes_is_within_its_bound(kind, clip, monkeypatch):
     model, loss = MODELS["squared_error"], LOSSES["squared_error"]
     made = plan(n_rows=n, epsilon=8.0, alpha=1e-9, smoothness=1.0, clipping_norm=clip, max_iter=40)
     with InferenceSums(model, rows, y[:, np.newaxis], loss).at_work() as sums:
-        weights, steps = solve_inference(sums, plan=made, model=model, stream=None)
+        weights, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
     found = steps.errors
     assert found.quality == "wide"
     assert any("clipping may" in reason or "were clipped" in reason for reason in found.reasons)

@@ -59,7 +59,7 @@ def test_the_parts_of_a_budget_add_up_to_it_for_every_number_of_steps(
     found = set()
     for n_steps in (1, 2, 10, 20, 39, 40, 100, 12_345):
         report = made.report(n_steps=n_steps, reproducible=False)
-        step = made.step_mechanism(0.3, n_steps, 7.0)
+        step = made.steps.split(n_steps).bounded(0.3, stretch=7.0).mechanism
         assert step.contribution_bound == 0.3
         steps = factor * math.sqrt(n_steps) / step.noise_multiplier
         moment = 0.0
@@ -125,7 +125,7 @@ def test_no_pair_of_records_moves_the_moment_further_than_stated(bias, rng):
 
 def test_the_mechanisms_fit_the_problem():
     made = plan(n_rows=77, n_columns=6, n_outputs=3, rounding_slack=1e-6)
-    moment, step = made.moment.mechanism, made.step_mechanism(0.5, 4, 100.0)
+    moment, step = made.moment.mechanism, made.steps.split(4).bounded(0.5, stretch=100.0).mechanism
     assert (moment.size, moment.n_records, moment.rounding_slack) == (21, 77, 1e-6)
     assert (step.size, step.n_records) == (18, 77)
     assert step.rounding_slack == pytest.approx(1e-4)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests._loops import for_each
+from tests._runs import run_of
 from tests.door import (
     LOSSES,
     RULES,
@@ -20,7 +21,6 @@ from tests.door import (
     as_symmetric,
     choose_steps,
     clip_rows,
-    make_stream,
     mechanisms_module as _mechanisms,
     null_records,
     solve_whitened,
@@ -118,7 +118,7 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, adjacency, share, averag
         average=average,
     )
     with RowSums(rows, Y, loss).at_work() as sums:
-        found, steps = solve_whitened(sums, plan=made, rules=RULES[name], stream=None)
+        found, steps = solve_whitened(sums, plan=made, rules=RULES[name], run=run_of(made))
     assert (steps.n_steps, steps.size, steps.momentum, steps.clip) == (10, 0.8, 0.4, 0.3)
     iterates = plain(full, Y, loss, made)
     assert steps.first in ((3, 4, 5, 7) if average else (9,))
@@ -158,7 +158,9 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(monkeypatch):
                 value.shape
             ),
         )
-        weights, steps = solve_whitened(sums, plan=plan(), rules=RULES["log_loss"], stream=None)
+        weights, steps = solve_whitened(
+            sums, plan=(made := plan()), rules=RULES["log_loss"], run=run_of(made)
+        )
         asked.append((sums.asked, weights, steps))
     (one, w, steps), (other, w_other, steps_other) = asked
     np.testing.assert_array_equal(w, w_other)
@@ -267,7 +269,7 @@ def test_a_large_alpha_gives_weights_near_zero(rng):
         slopes=lambda w, mechanism: np.full((5, 1), 0.1 * n_rows),
     )
     made = plan(n_rows=n_rows, alpha=0.05)
-    weights, _ = solve_whitened(sums, plan=made, rules=RULES["log_loss"], stream=make_stream(0))
+    weights, _ = solve_whitened(sums, plan=made, rules=RULES["log_loss"], run=run_of(made))
     assert np.abs(weights).max() < 100.0
 
 

@@ -8,10 +8,12 @@ import numpy as np
 
 from skdp._checks import check_count, check_positive
 from skdp._release.plan import SPLIT_SLACK
-from skdp._release.release import Release
-from skdp.linear_model._plan import Problem, SteppedPlan
+from skdp._release.release import Release, named
+from skdp.linear_model._plan import STEPS, Problem, SteppedPlan
 from skdp.linear_model.dpcd.greedy import _tuned as tuned
 
+# What is released besides steps, as runs and reports call it.
+CHOICES = "choices of columns"
 # The bound on a slope consists of so many parts. Up to the second number of them, whole numbers of
 # parts can be added up in double precision.
 _PARTS, _LARGEST_N_PARTS = 2**20, 2.0**49
@@ -42,9 +44,9 @@ class GreedyPlan(SteppedPlan):
     choice: Release
 
     @property
-    def events(self):
-        """Those of the choices and of the steps."""
-        return (self.choice.event, self.step.event)
+    def releases(self):
+        """The choices and the steps."""
+        return (*named(CHOICES, self.choice), *named(STEPS, self.step))
 
     @property
     def clipping(self):

@@ -4,6 +4,8 @@ import numpy as np
 
 from skdp._rows.clipping import clip_contributions
 from skdp._rows.threads import single_threaded_blas
+from skdp.linear_model._plan import STEPS
+from skdp.linear_model.dpcd.greedy._plan import CHOICES
 
 # In units of what no value exceeds. Predictions stay finite, so that a null record's stay 0.
 _LARGEST_WEIGHT = 1e100
@@ -11,7 +13,7 @@ _LEAST_CURVATURE = 1e-60
 
 
 @np.errstate(all="ignore")
-def solve_greedy(columns, targets, *, plan, loss, penalty, coins, noise, bias=0.0, weights=None):
+def solve_greedy(columns, targets, *, plan, loss, penalty, run, bias=0.0, weights=None):
     r"""Run greedy coordinate descent (Mangold et al. 2023, algorithm 1), with curvatures released.
 
     Takes columns divided by what no value exceeds, targets of shape (n, k), the penalty of the
@@ -19,20 +21,24 @@ def solve_greedy(columns, targets, *, plan, loss, penalty, coins, noise, bias=0.
     divided (0 if there is no intercept), and weights of shape (n,). Returns w of shape (k, d).
     """
     with single_threaded_blas:
-        descent = _Greedy(columns, targets, plan, loss, penalty, noise, weights)
+        descent = _Greedy(columns, targets, plan, loss, penalty, run, weights)
         if bias:
             descent.start(of_classes=plan.problem.scale.of_classes)
         for _ in range(plan.n_passes):
-            descent.step(coins)
+            descent.step()
     return np.clip(descent.w / columns.unit, penalty.low, penalty.high)
 
 
 class _Greedy:
     """An iterate and its predictions, in units in which no value of a column exceeds 1."""
 
-    def __init__(self, columns, targets, plan, loss, penalty, noise, weights):
+    def __init__(self, columns, targets, plan, loss, penalty, run, weights):
         self._x = columns.X.T
-        self._targets, self._plan, self._loss, self._noise = targets, plan, loss, noise
+        self._targets, self._plan, self._loss = targets, plan, loss
+        # Places are chosen by coins, and have a stream of their own.
+        run.coins()
+        self._choose = run.steps(CHOICES, with_coins=True)
+        self._release_slopes = run.steps(STEPS)
         self._weights = weights
         self._penalty = penalty.in_units(columns.unit).within(_LARGEST_WEIGHT)
         start = np.zeros((targets.shape[1], columns.unit.size))
@@ -55,11 +61,11 @@ class _Greedy:
         constant, _ = self._loss.constant(slopes / n_rows, error)
         self._set(j, self._penalty.of_coefficient(j).prox(constant, 0.0))
 
-    def step(self, coins):
+    def step(self):
         """Choose a coordinate and take a proximal step along it."""
         slopes = self._slopes()
         scores = self._scores(self._x @ slopes)
-        j = int(self._plan.choice.mechanism.release(scores, coins))
+        j = int(self._choose(scores))
         self._move(j, *self._release(j, slopes))
 
     def _slopes(self):
@@ -96,7 +102,7 @@ class _Greedy:
         if not plan.budget.is_private and self._weights is not None:
             squares *= self._weights
         total = np.append(x @ slopes, plan.weight_of_squares * np.add.reduce(squares))
-        released = plan.mechanism.release(total, self._noise)
+        released = self._release_slopes(total)
         # A step that trusted a square that noise made too small could be too long to settle.
         squares = max(released[-1], 0.0) + plan.mechanism.noise_std
         weight = plan.problem.scale.typical if plan.budget.is_private else 1.0

@@ -1,0 +1,244 @@
+"""A run of a plan: the only thing that makes releases, and what was made of the plan so far.
+
+A plan says under which names a fit releases something, in which order, and what that costs. Its run
+makes these releases and no others, each once, and keeps a log. So what is accounted and what was
+done can't drift apart: where they would, the run stops before any noise is drawn.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._release.release import costs_of
+from skdp.accountant import GaussianEvent
+
+# Parts of a budget add up to it but for rounding, which is far below this.
+_ROUNDING = 1e-6
+
+
+class Entry(NamedTuple):
+    """What a run's log has of the releases under one name."""
+
+    name: str
+    # How many were made.
+    n_made: int
+    noise_multiplier: float
+
+
+class Run:
+    """Makes the releases of a plan, with noise of a stream that stays in here.
+
+    `releases`, each a `Planned`, are what may be released, in order; a name may occur several
+    times. `charged` are the events that were charged, by default what these cost. A run that isn't
+    private has no noise, and may leave out what it can read as it is. `reproducible` tells whether
+    the noise comes from a seed.
+
+    Where a release isn't planned, was made already, or costs more than planned, methods raise a
+    RuntimeError, which has the name of the release and no number.
+    """
+
+    def __init__(self, releases, stream, *, adjacency="zero_out", charged=None, is_private=True):
+        self._adjacency, self._is_private = adjacency, is_private
+        self._left = list(releases)
+        self._stream, self._coins = stream, None
+        # Names of what was made, and of what is left and has a bound that releases gave.
+        self._made, self._bounded = set(), set()
+        self._log = []
+        events = [cost.event for cost in costs_of(self._left)] if charged is None else charged
+        self._allowed = sum(self._squared_mu(event) for event in events)
+        self._spent = 0.0
+        self.reproducible = stream.reproducible
+
+    @property
+    def log(self):
+        """What was released so far: an `Entry` for each release, and one for all steps."""
+        return tuple(
+            Entry(steps.name, steps.n_made, steps.mechanism.noise_multiplier) for steps in self._log
+        )
+
+    def plans(self, name):
+        """Return whether there is a release of this name that wasn't made yet."""
+        return any(planned.name == name for planned in self._left)
+
+    def mechanism(self, name):
+        """Return what will add the noise, which sums may need to know before they exist."""
+        return self._left[self._place(name)].release.mechanism
+
+    def bound(self, name, times, *, stretch=1.0):
+        """Fix a bound that earlier releases gave, once, and return the mechanism under it.
+
+        It is so many times the one that was planned. Rounding errors may have grown by the factor
+        `stretch`, relative to the bound.
+        """
+        release = self._left[self._place(name)].release
+        self._rebind(name, release.bounded(times * release.bound, stretch=stretch))
+        return self.mechanism(name)
+
+    def follow(self, releases):
+        """Take over the bounds of a plan that earlier releases made of the one that was started."""
+        for planned in releases:
+            if not self.plans(planned.name) or planned.release is None:
+                continue
+            before = self._left[self._place(planned.name)].release
+            if before == planned.release:
+                continue
+            own = {"bound": before.bound, "rounding_slack": before.rounding_slack}
+            if replace(planned.release, **own) != before:
+                raise RuntimeError(f"{planned.name!r} was planned otherwise, and not by its bound.")
+            self._rebind(planned.name, planned.release)
+
+    def fill(self, name, releases):
+        """Plan what was charged under a name before earlier releases told what it would be.
+
+        With no releases these are excused. What isn't spent of the charge stays spent.
+        """
+        reserve = self._left[self._place(name)]
+        if reserve.release is not None:
+            raise RuntimeError(f"{name!r} is one release, and no charge for others.")
+        needed = sum(self._squared_mu(event) for one in releases for event in one.events)
+        allowed = sum(self._squared_mu(event) for event in reserve.events)
+        if needed > allowed * (1.0 + _ROUNDING):
+            raise RuntimeError(f"what follows as {name!r} costs more than its charge.")
+        place = self._left.index(reserve)
+        self._left[place : place + 1] = releases
+        self._made.add(name)
+
+    def release(self, name, value):
+        """Return `value`, an array, with the noise that is planned under a name."""
+        return self.steps(name, 1)(value)
+
+    def steps(self, name, n_steps=None, *, n_entries=1, with_coins=False):
+        """Return what releases one value at each call, as often as there are steps.
+
+        There are as many as are planned; or `n_steps`, where one release is planned that these
+        spend together. One release may consist of so many entries, made by a call each. With coins
+        the noise comes from the stream that `coins` gave.
+        """
+        planned = self._take(name)
+        release = planned.release
+        n_planned = release.event.n_releases
+        n_steps = n_planned if n_steps is None else n_steps
+        if n_planned == 1 and n_steps > 1:
+            release = release.split(n_steps)
+        steps = Steps(
+            name,
+            release.mechanism,
+            n_planned=n_steps * n_entries,
+            stream=self._coins if with_coins else self._stream,
+        )
+        self._log.append(steps)
+        self._check_cost(planned, release, n_steps)
+        return steps
+
+    def made_within(self, *names):
+        """Note that a fit within this one made what is planned under these names."""
+        for name in names:
+            if self._left[self._place(name)].release is not None:
+                raise RuntimeError(f"{name!r} is a release of this run.")
+            self._take(name)
+
+    def finish(self):
+        """Refuse to end where something that was planned wasn't made, unless there is no noise."""
+        if not self._is_private:
+            return
+        for planned in self._left:
+            raise RuntimeError(f"{planned.name!r} was planned, and not released.")
+        for steps in self._log:
+            if steps.n_made != steps.n_planned:
+                raise RuntimeError(f"of {steps.name!r} not as many were released as planned.")
+
+    def coins(self):
+        """Return a stream for samplers; noise comes from another one from now on."""
+        (self._coins,) = self.spawn(2, noise=1)
+        return self._coins
+
+    def spawn(self, n_streams, *, noise=None):
+        """Return so many streams that are independent of each other, for coins and fits within.
+
+        That of the place `noise` isn't returned: noise comes from it from now on.
+        """
+        streams = self._stream.spawn(n_streams)
+        if noise is not None:
+            self._stream = streams.pop(noise)
+        return streams
+
+    def _place(self, name):
+        """Return the place of the next release of a name among what is left."""
+        for place, planned in enumerate(self._left):
+            if planned.name == name:
+                return place
+        told = "was already released" if name in self._made else "isn't planned"
+        raise RuntimeError(f"{name!r} {told}.")
+
+    def _take(self, name):
+        """Return what is planned next under a name, and count it as made."""
+        planned = self._left.pop(self._place(name))
+        self._made.add(name)
+        self._bounded.discard(name)
+        return planned
+
+    def _rebind(self, name, release):
+        if name in self._bounded:
+            raise RuntimeError(f"{name!r} has its bound already.")
+        self._bounded.add(name)
+        place = self._place(name)
+        self._left[place] = replace(self._left[place], release=release)
+
+    def _check_cost(self, planned, release, n_steps):
+        """Refuse what costs more than its name was planned for, or all so far more than charged."""
+        event = release.event
+        spent, allowed = self._squared_mu(event), sum(map(self._squared_mu, planned.events))
+        self._spent += spent
+        is_planned = (
+            n_steps == event.n_releases
+            and release.mechanism.noise_multiplier >= event.noise_multiplier
+            and spent <= allowed * (1.0 + _ROUNDING)
+            and self._spent <= self._allowed * (1.0 + _ROUNDING)
+            and all(
+                event.noise_multiplier >= other.noise_multiplier
+                for other in planned.events
+                if type(other) is type(event) and not spent
+            )
+        )
+        if not is_planned:
+            raise RuntimeError(f"{planned.name!r} would cost more than was planned.")
+
+    def _squared_mu(self, event):
+        """Return the square of the parameter of Gaussian releases of full batches, else 0."""
+        is_closed = type(event) is GaussianEvent and event.sampling_rate == 1.0
+        return event.mu(self._adjacency) ** 2 if is_closed else 0.0
+
+
+class Steps:
+    """Releases of one name, made one after another: each call makes one of a value."""
+
+    __slots__ = ("_release", "_stream", "mechanism", "n_made", "n_planned", "name")
+
+    def __init__(self, name, mechanism, n_planned, stream):
+        self.name, self.mechanism, self.n_planned = name, mechanism, n_planned
+        self.n_made = 0
+        self._release, self._stream = mechanism.release, stream
+
+    def __call__(self, value):
+        """Return a value with noise."""
+        if self.n_made >= self.n_planned:
+            raise RuntimeError(f"all steps of {self.name!r} were already released.")
+        self.n_made += 1
+        return self._release(value, self._stream)
+
+    def serve(self, value, noise_multipliers):
+        """Return a value with noise that is enough for each of an array of multipliers."""
+        serving = self.mechanism.serving(noise_multipliers)
+        if self.n_made >= self.n_planned or (
+            serving.noise_multiplier < self.mechanism.noise_multiplier
+        ):
+            raise RuntimeError(f"{self.name!r} would cost more than was planned.")
+        self.n_made += 1
+        return serving.release(value, self._stream)
+
+    def jointly(self, first, second):
+        """Release two arrays as one vector and return them in their shapes."""
+        released = self(np.concatenate([first.ravel(), second.ravel()]))
+        parts = released[: first.size], released[first.size :]
+        return parts[0].reshape(first.shape), parts[1].reshape(second.shape)
