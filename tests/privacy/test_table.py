@@ -173,6 +173,25 @@ def test_a_person_has_one_word_a_column_that_their_rows_alone_choose(words):
         np.testing.assert_array_equal(counts(others, words[::-1]), counts(others, [first]))
 
 
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_no_record_moves_counts_of_words_further_than_their_bound_and_some_as_far(adjacency):
+    estimator = DPTableVectorizer(categorical_features=["w", "v"], adjacency=adjacency)
+    words = ["a", "b", 3.5, None]
+    others = list(itertools.product(words, words))
+
+    def counts(row, null=None):
+        X = pd.DataFrame([*others, row], columns=["w", "v"], dtype=object)
+        return record(estimator, X, null=null)
+
+    runs = [counts(row) for row in others] + [counts(others[0], null=len(others))]
+    (mechanism,) = runs[0][3]
+    reach = [
+        np.linalg.norm(one[1][0] - other[1][0]) / mechanism.contribution_bound
+        for one, other in pairs_of(runs, adjacency)
+    ]
+    assert max(reach) == pytest.approx(1.0, rel=1e-12)
+
+
 def test_a_record_is_in_one_bin_of_each_column_and_nulls_in_none():
     _, values, _, _ = record(OF_NUMBERS["learnt"], OTHERS)
     assert [value.sum() for value in values] == [10.0] * 3
