@@ -43,6 +43,7 @@ from skdp.pipeline._steps import (
     reports_within,
     step_list,
     width_of_all,
+    without_passing,
 )
 
 _AFTER_FIT = (
@@ -224,46 +225,45 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         n_rows, *sizes = sizes_of(X, y, self._final_estimator)
         groups, n_records = encode_groups(groups, n_rows)
         sizes = n_records, *sizes
-        steps = fresh_steps(self)
+        steps = passing_bounds(fresh_steps(self))
         check_parameters(step_list(self.steps))
         if groups is not None:
             protect_groups(step_list(steps))
 
-        with passing_bounds(steps):
-            # 2. steps that learn nothing bound the data
-            n_before = n_public(step_list(steps))
-            rows, bounds = fit_chain(steps[:n_before], X, y)
-            rest = steps[n_before:]
-            if rest:
-                pass_bounds(rest[0][1], bounds)
+        # 2. steps that learn nothing bound the data
+        n_before = n_public(step_list(steps))
+        rows, bounds = fit_chain(steps[:n_before], X, y)
+        rest = steps[n_before:]
+        if rest:
+            pass_bounds(rest[0][1], bounds)
 
-            # 3. plan from public numbers
-            width = n_columns_of(rows)
-            if self.ledger is ALREADY_CHARGED:
-                # What was charged was planned from sizes alone.
-                width = width_of_all(step_list(steps[:n_before]), n_columns_of(X))
-            budget = self._budget(n_records, groups is not None)
-            plan = plan_steps(budget, self.shares, step_list(rest), width, sizes)
-            # Who has charged for this fit has rehearsed it.
-            if self.ledger is not ALREADY_CHARGED:
-                Rehearsal(y, groups, budget, n_rows).of_all(step_list(rest), rows)
-            run = plan.start(self.random_state)
-            streams = run.spawn(len(plan.parts))
+        # 3. plan from public numbers
+        width = n_columns_of(rows)
+        if self.ledger is ALREADY_CHARGED:
+            # What was charged was planned from sizes alone.
+            width = width_of_all(step_list(steps[:n_before]), n_columns_of(X))
+        budget = self._budget(n_records, groups is not None)
+        plan = plan_steps(budget, self.shares, step_list(rest), width, sizes)
+        # Who has charged for this fit has rehearsed it.
+        if self.ledger is not ALREADY_CHARGED:
+            Rehearsal(y, groups, budget, n_rows).of_all(step_list(rest), rows)
+        run = plan.start(self.random_state)
+        streams = run.spawn(len(plan.parts))
 
-            # 4. solve
-            given = assign_budgets(plan, step_list(rest), streams)
-            with warnings.catch_warnings():
-                # The plan has reported it.
-                warnings.simplefilter("ignore", LargeDeltaWarning)
-                rows, bounds = fit_chain(rest[:-1], rows, y, bounds, groups)
-                pass_bounds(rest[-1][1], bounds)
-                fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1], groups=groups)
-            warn_unbounded(*rest[-1], bounds)
-            run.made_within(*(part.name for part in plan.parts))
+        # 4. solve
+        given = assign_budgets(plan, step_list(rest), streams)
+        with warnings.catch_warnings():
+            # The plan has reported it.
+            warnings.simplefilter("ignore", LargeDeltaWarning)
+            rows, bounds = fit_chain(rest[:-1], rows, y, bounds, groups)
+            pass_bounds(rest[-1][1], bounds)
+            fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1], groups=groups)
+        warn_unbounded(*rest[-1], bounds)
+        run.made_within(*(part.name for part in plan.parts))
         run.finish()
 
         # 5. publish
-        self.steps = steps
+        steps = self.steps = without_passing(steps)
         self._step_reports = reports_within(step_list(steps, fitted=True))
         assumed = self._assumed(fitted=True)
         self.privacy_report_ = plan.joint_report(

@@ -1,6 +1,5 @@
 """Steps of a pipeline and of what is inside them, and which of them are refused."""
 
-import contextlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,24 +151,46 @@ def fix_density(steps):
             container.estimator.set_params(sparse_threshold=0)
 
 
-@contextlib.contextmanager
 def passing_bounds(steps):
-    """Make Pipelines inside a pipeline hand promises on, for as long as it is fitted."""
-    _change_kind(steps, Pipeline, BoundsPassingPipeline)
-    try:
-        yield
-    finally:
-        _change_kind(steps, BoundsPassingPipeline, Pipeline)
+    """Return steps in which Pipelines, also within containers, hand promises on in a fit.
+
+    The containers are changed: they must be copies of those that a user has.
+    """
+    return _with_pipelines(steps, Pipeline, BoundsPassingPipeline)
 
 
-def _change_kind(steps, before, after):
-    for fitted in (False, True):
-        for step in step_list(steps, fitted=fitted):
-            for container in step.containers():
-                # A subclass that keeps nothing of its own: containers clone what they fit, and
-                # would lose whatever else could mark it.
-                if type(container.estimator) is before and not container.is_frozen:
-                    container.estimator.__class__ = after
+def without_passing(steps):
+    """Return steps, as `passing_bounds` made them, with scikit-learn's Pipelines again."""
+    return _with_pipelines(steps, BoundsPassingPipeline, Pipeline)
+
+
+def _with_pipelines(steps, before, after):
+    """Replace pipelines of one class by ones of another with the same steps and settings."""
+    return [(name, _with_pipeline(step, before, after)) for name, step in steps]
+
+
+def _with_pipeline(step, before, after):
+    kind = type(step)
+    if kind is ColumnTransformer:
+        # Before and after a fit, which makes copies of what it is given.
+        for attribute in ("transformers", "transformers_"):
+            if hasattr(step, attribute):
+                replaced = [
+                    (name, _with_pipeline(inner, before, after), columns)
+                    for name, inner, columns in getattr(step, attribute)
+                ]
+                setattr(step, attribute, replaced)
+        step.remainder = _with_pipeline(step.remainder, before, after)
+    elif kind is FeatureUnion:
+        step.transformer_list = _with_pipelines(step.transformer_list, before, after)
+    elif kind in _CHAINS:
+        step.steps = _with_pipelines(step.steps, before, after)
+    if kind is not before:
+        return step
+    replacing = after(step.steps)
+    # This includes what `set_output` and requests of metadata have set.
+    vars(replacing).update(vars(step))
+    return replacing
 
 
 def check_leaks(steps, allow):
