@@ -33,4 +33,4 @@ class HandRun:
 
     def steps(self, name, n_steps=None, *, n_entries=1, with_coins=False):
         stream = self._coins if with_coins else self._noise
-        return Steps(name, self._mechanism, float("inf"), stream)
+        return Steps(name, self._mechanism, stream, n_steps=float("inf"))

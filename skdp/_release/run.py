@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     """What a run's log has of the releases under one name."""
 
     name: str
-    # How many were made.
+    # How many were made, to the end.
     n_made: int
     noise_multiplier: float
 
@@ -53,9 +53,7 @@ class Run:
     @property
     def log(self):
         """What was released so far: an `Entry` for each release, and one for all steps."""
-        return tuple(
-            Entry(steps.name, steps.n_made, steps.mechanism.noise_multiplier) for steps in self._log
-        )
+        return tuple(steps.entry for steps in self._log)
 
     def plans(self, name):
         """Return whether there is a release of this name that wasn't made yet."""
@@ -124,8 +122,9 @@ class Run:
         steps = Steps(
             name,
             release.mechanism,
-            n_planned=n_steps * n_entries,
-            stream=self._coins if with_coins else self._stream,
+            self._coins if with_coins else self._stream,
+            n_steps=n_steps,
+            n_entries=n_entries,
         )
         self._log.append(steps)
         self._check_cost(planned, release, n_steps)
@@ -145,7 +144,7 @@ class Run:
         for planned in self._left:
             raise RuntimeError(f"{planned.name!r} was planned, and not released.")
         for steps in self._log:
-            if steps.n_made != steps.n_planned:
+            if steps.n_calls != steps.n_planned:
                 raise RuntimeError(f"of {steps.name!r} not as many were released as planned.")
 
     def coins(self):
@@ -213,28 +212,42 @@ class Run:
 class Steps:
     """Releases of one name, made one after another: each call makes one of a value."""
 
-    __slots__ = ("_release", "_stream", "mechanism", "n_made", "n_planned", "name")
+    __slots__ = (
+        "_n_entries",
+        "_release",
+        "_stream",
+        "mechanism",
+        "n_calls",
+        "n_planned",
+        "name",
+    )
 
-    def __init__(self, name, mechanism, n_planned, stream):
-        self.name, self.mechanism, self.n_planned = name, mechanism, n_planned
-        self.n_made = 0
+    def __init__(self, name, mechanism, stream, *, n_steps, n_entries=1):
+        self.name, self.mechanism = name, mechanism
+        self.n_planned, self._n_entries = n_steps * n_entries, n_entries
+        self.n_calls = 0
         self._release, self._stream = mechanism.release, stream
+
+    @property
+    def entry(self):
+        """What a log has of these."""
+        n_made = self.n_calls // self._n_entries
+        return Entry(self.name, n_made, self.mechanism.noise_multiplier)
 
     def __call__(self, value):
         """Return a value with noise."""
-        if self.n_made >= self.n_planned:
-            raise RuntimeError(f"all steps of {self.name!r} were already released.")
-        self.n_made += 1
+        if self.n_calls >= self.n_planned:
+            raise RuntimeError(f"all of {self.name!r} were already released.")
+        self.n_calls += 1
         return self._release(value, self._stream)
 
     def serve(self, value, noise_multipliers):
         """Return a value with noise that is enough for each of an array of multipliers."""
         serving = self.mechanism.serving(noise_multipliers)
-        if self.n_made >= self.n_planned or (
-            serving.noise_multiplier < self.mechanism.noise_multiplier
-        ):
+        is_cheaper = serving.noise_multiplier < self.mechanism.noise_multiplier
+        if self.n_calls >= self.n_planned or is_cheaper:
             raise RuntimeError(f"{self.name!r} would cost more than was planned.")
-        self.n_made += 1
+        self.n_calls += 1
         return serving.release(value, self._stream)
 
     def jointly(self, first, second):

@@ -56,7 +56,7 @@ KINDS = {
 }
 
 # What reports of skdp 0.3.0 didn't have.
-OF_LATER_VERSIONS = {"unprotected", "released"}
+OF_LATER_VERSIONS = {"unprotected", "released", "names"}
 LONG = "y" * 5000
 HUGE = 10**400
 
