@@ -130,10 +130,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         Passes between averagings. Each averaging replaces the iterate by the mean of the iterates
         since the last one. It costs no privacy. None averages nothing. "auto" averages the second
         half of the passes once, before the penalty is applied, so a coefficient that is 0 on
-        average stays exactly
-        0. It also adds nine steps of the intercept alone, at the start and at the end. Without
-           privacy
-        it averages nothing.
+        average stays 0 exactly. It also adds nine steps of the intercept alone, at the start and
+        at the end. Without privacy it averages nothing.
     shrinkage : float or "auto", default="auto"
         Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which
         reduces the noise and is added to the penalty of the model. "auto" follows from the sizes
@@ -396,10 +394,8 @@ class DPCDLasso(DPCDElasticNet):
         Passes between averagings. Each averaging replaces the iterate by the mean of the iterates
         since the last one. It costs no privacy. None averages nothing. "auto" averages the second
         half of the passes once, before the penalty is applied, so a coefficient that is 0 on
-        average stays exactly
-        0. It also adds nine steps of the intercept alone, at the start and at the end. Without
-           privacy
-        it averages nothing.
+        average stays 0 exactly. It also adds nine steps of the intercept alone, at the start and
+        at the end. Without privacy it averages nothing.
     shrinkage : float or "auto", default="auto"
         Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which
         reduces the noise and is added to the penalty of the model. "auto" follows from the sizes
@@ -662,10 +658,8 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         Passes between averagings. Each averaging replaces the iterate by the mean of the iterates
         since the last one. It costs no privacy. None averages nothing. "auto" averages the second
         half of the passes once, before the penalty is applied, so a coefficient that is 0 on
-        average stays exactly
-        0. It also adds nine steps of the intercept alone, at the start and at the end. Without
-           privacy
-        it averages nothing.
+        average stays 0 exactly. It also adds nine steps of the intercept alone, at the start and
+        at the end. Without privacy it averages nothing.
     shrinkage : float or "auto", default="auto"
         Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which
         reduces the noise and is added to the penalty of the model. "auto" follows from the sizes
