@@ -4,6 +4,7 @@
     python tests/privacy/mutants.py --resume        # those that an earlier run left undecided
     python tests/privacy/mutants.py --only clip     # those whose name contains a word
     python tests/privacy/mutants.py --property bound    # those that break a property
+    python tests/privacy/mutants.py --symbol clip_rows --list   # those of a function, not run
     python tests/privacy/mutants.py --whole         # against all tests, for hours
     python tests/privacy/mutants.py --jobs 4        # so many at once; by default one per core
 
@@ -492,6 +493,8 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", default="", help="a word in the names of mutants")
     parser.add_argument("--property", choices=list(read_properties()), help="what mutants break")
+    parser.add_argument("--symbol", help="the function, class or name that mutants change")
+    parser.add_argument("--list", action="store_true", help="print mutants with their tests only")
     parser.add_argument("--resume", action="store_true", help="leave out what is decided")
     parser.add_argument("--whole", action="store_true", help="run all tests for each")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at once")
@@ -500,10 +503,16 @@ def main(arguments=None):
     chosen = [
         mutant
         for mutant in read_mutants()
-        if options.only in mutant.name and options.property in (None, mutant.property)
+        if options.only in mutant.name
+        and options.property in (None, mutant.property)
+        and options.symbol in (None, mutant.symbol)
     ]
     if not chosen:
-        parser.error("no mutant is of this name and property")
+        parser.error("no mutant is of this name, property and symbol")
+    if options.list:
+        for mutant in chosen:
+            print(f"{mutant.property:12}{mutant.name}: {', '.join(mutant.tests)}")
+        return 0
     digests = {mutant.name: digest_of(mutant, ROOT, whole=options.whole) for mutant in chosen}
     verdicts = Verdicts(VERDICTS_FILE)
     if not options.resume:
