@@ -179,6 +179,7 @@ from skdp.linear_model.ball import (
     _mixin as ball_mixin_module,
     _plan as ball_plan_module,
     _solver as ball_solver_module,
+    _tuned as ball_tuned,
 )
 from skdp.linear_model.ball._mixin import FEW_FOR_TARGETS, shares_of
 from skdp.linear_model.ball._plan import (

@@ -61,16 +61,16 @@ class BallMixin:
     def _has_share_for_targets(self):
         return self._ball_budget() != 0
 
-    def _planned_learning(self, budget, n_records, sizes, data_norm, held=None):
+    def _planned_learning(self, budget, n_records, sizes, data_norm, share_within=None):
         """Return plans of ranges of targets and of the ball, or None, and their share of mu^2.
 
-        `sizes` are the numbers of features and of outputs. `held` is as of `plan_ball`.
+        `sizes` are the numbers of features and of outputs. For `share_within` see `plan_ball`.
         """
         n_features, n_outputs = sizes
-        ranges, taken, share = None, 0.0, self._ball_budget()
-        of_ball = share if self._learns_ball() else 0
+        ranges, spent_on_targets, share = None, 0.0, self._ball_budget()
+        share_of_ball = share if self._learns_ball() else 0
         if self._learns_targets():
-            ranges, taken = plan_targets(
+            ranges, spent_on_targets = plan_targets(
                 budget,
                 share or "auto",
                 n_rows=n_records,
@@ -84,18 +84,18 @@ class BallMixin:
                 warn_user(FEW_FOR_TARGETS)
         ball, spent = plan_ball(
             budget,
-            ball_budget=of_ball,
+            ball_budget=share_of_ball,
             data_norm=data_norm,
             centred=self.fit_intercept,
             n_rows=n_records,
             n_columns=n_features,
             slack=rounding_slack(n_records, n_features, 1),
-            held=held,
+            share_within=share_within,
             # Targets have a part of a share that was given.
-            taken=taken if of_ball else 0.0,
+            spent_on_targets=spent_on_targets if share_of_ball else 0.0,
             alike=self._alike_columns,
         )
-        return ranges, ball, taken + spent
+        return ranges, ball, spent_on_targets + spent
 
     def _certified_rows(self, X):
         # What a ball is learnt from is bounded there.

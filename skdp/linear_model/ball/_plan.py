@@ -3,24 +3,13 @@
 import math
 import struct
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from skdp._checks import check_within
 from skdp._release.release import Release, costs_of, named
+from skdp.linear_model.ball import _tuned as tuned
 
-# Shares of what the ball may spend, by stage, in the order of `BallPlan`.
-_SHARES = {
-    "units": 0.16,
-    "coarse": 0.04,
-    "reach": 0.06,
-    "centre": 0.08,
-    "distance": 0.08,
-    "recentre": 0.14,
-    "scales": 0.36,
-    "radius": 0.08,
-}
 # What is released of rows, targets and errors, as runs and reports call it.
 FIRST_SIZES, SIZES = "first sizes of columns", "sizes of columns"
 FIRST_LENGTHS, LENGTHS = "first lengths of rows", "lengths of rows"
@@ -33,18 +22,6 @@ FIRST_RANGES, RANGES, MIDDLES = (
     "middles of targets",
 )
 SPREAD, ERRORS = "spread of targets", "errors of predictions"
-# Share of mu^2 that "auto" spends, and the least that may be given.
-_AUTO_BUDGET, _LEAST_BUDGET = 0.12, 1e-6
-# Noise of a count, in shares of the records, above which there is no more than a radius about 0,
-# or nothing at all where there is a bound; above which entries aren't counted by column, and where
-# nobody gave a bound and columns may have any units; and at which a radius about 0 is bought if
-# there is nothing else, for shares of mu^2 in between.
-_MOST_NOISE, _MOST_BY_COLUMN, _MOST_FOR_UNITS = 0.02, 0.02, 0.04
-_WANTED_NOISE, _LEAST_FOR_RADIUS, _MOST_FOR_RADIUS = 0.05, 0.02, 0.25
-# Of more columns entries aren't counted: there would be millions of counts.
-_MOST_COLUMNS = 2000
-# Noise of the centre in rows, above which it isn't learnt.
-_MOST_CENTRE = 0.5
 
 
 @dataclass(frozen=True)
@@ -74,7 +51,8 @@ def _bins(unit, octaves, shift):
 
 
 COARSE_BINS, UNIT_BINS = _bins(1.0, (-999, 1001), 55), _bins(1.0, (-251, 249), 53)
-_FINE = 80
+# `bins_below` and `bins_about` have so many bins.
+_N_FINE_BINS = 80
 
 
 def bins_below(length):
@@ -82,7 +60,7 @@ def bins_below(length):
     return _bins(length, (-40, 0), 51)
 
 
-# Of mapped rows.
+# `fine_bins_below` has so many bins.
 N_LENGTHS = 40
 
 
@@ -156,72 +134,99 @@ def plan_ball(
     n_rows,
     n_columns,
     slack,
-    held=None,
-    taken=0.0,
+    share_within=None,
+    spent_on_targets=0.0,
     alike=False,
 ):
     """Plan what the ball is learnt by, and return the share of mu^2 that it spends, too.
 
     The plan is None where nothing is learnt. `n_columns` doesn't count the intercept's. `centred`
-    tells whether the rows may be moved: with an intercept. `held` is the share of the records that
-    the last radius is to hold, or None for one that rises as noise falls. `taken` is the share that
-    `plan_targets` spends: of a given `ball_budget` it is a part. Of columns that are `alike`, of
-    one size by what is public, no sizes are learnt.
+    tells whether the rows may be moved: with an intercept. `share_within` is the share of the
+    records that the last radius is to hold, or None for one that rises as noise falls.
+    `spent_on_targets` is the share that `plan_targets` spends, which is a part of a given
+    `ball_budget`. Where columns are `alike`, of one size by what is public, no sizes are learnt.
     """
-    share = _share(ball_budget, _AUTO_BUDGET)
+    share = _share(ball_budget, tuned.BALL_BUDGET)
     if ball_budget != "auto":
-        share -= taken
+        share -= spent_on_targets
     if share == 0.0:
         return None, 0.0
-    shares = {name: share * part for name, part in _SHARES.items()}
-    sizes = {"n_records": n_rows, "slack": slack}
+    shares = {name: share * part for name, part in tuned.SHARES_OF_BALL.items()}
 
     def count(name, n_bins, columns=1):
-        bounds = {"bound": math.sqrt(columns), "pair_bound": math.sqrt(2.0 * columns)}
-        return budget.release(**bounds, share=shares[name], size=n_bins * columns, **sizes)
+        return budget.release(
+            bound=math.sqrt(columns),
+            pair_bound=math.sqrt(2.0 * columns),
+            share=shares[name],
+            size=n_bins * columns,
+            n_records=n_rows,
+            slack=slack,
+        )
 
     def mean(name):
-        return budget.release(bound=1.0, share=shares[name], size=n_columns, **sizes)
+        return budget.release(
+            bound=1.0, share=shares[name], size=n_columns, n_records=n_rows, slack=slack
+        )
 
-    found, fields = {}, {"n_rows": n_rows, "n_columns": n_columns, "data_norm": data_norm}
     if not budget.is_private:
         shares["squares"] = share
-        found = {"centre": mean("centre")} if centred else {}
-        return BallPlan(**fields, quantile=1.0, squares=mean("squares"), **found), share
-    noise = count("radius", _FINE).mechanism.noise_std / n_rows
-    if noise <= _MOST_NOISE:
-        most_for_units = _MOST_FOR_UNITS if data_norm is None else _MOST_BY_COLUMN
-        by_column = (
-            {}
-            if alike
-            else {"units": (UNIT_BINS.n_bins, most_for_units), "scales": (_FINE, _MOST_BY_COLUMN)}
+        plan = BallPlan(
+            n_rows=n_rows,
+            n_columns=n_columns,
+            data_norm=data_norm,
+            quantile=1.0,
+            centre=mean("centre") if centred else None,
+            squares=mean("squares"),
         )
-        for name, (n_bins, most) in by_column.items():
-            release = count(name, n_bins, n_columns)
-            is_quiet = release.mechanism.noise_std <= most * n_rows
-            if is_quiet and n_columns <= _MOST_COLUMNS:
-                found[name] = release
+        return plan, share
+    releases = {}
+    noise = count("radius", _N_FINE_BINS).mechanism.noise_std / n_rows
+    if noise <= tuned.LARGEST_NOISE_OF_COUNT:
+        largest_noise = tuned.LARGEST_NOISE_BY_COLUMN
+        if not alike and n_columns <= tuned.LARGEST_COUNTED_COLUMNS:
+            units = count("units", UNIT_BINS.n_bins, n_columns)
+            is_free = data_norm is None
+            largest_of_units = tuned.LARGEST_NOISE_OF_UNITS if is_free else largest_noise
+            if units.mechanism.noise_std <= largest_of_units * n_rows:
+                releases["units"] = units
+            scales = count("scales", _N_FINE_BINS, n_columns)
+            if scales.mechanism.noise_std <= largest_noise * n_rows:
+                releases["scales"] = scales
         centre = mean("centre")
-        if centred and centre.mechanism.noise_std * math.sqrt(n_columns) <= _MOST_CENTRE * n_rows:
-            found |= {"centre": centre, "recentre": mean("recentre")}
-            found["distance"] = count("distance", _FINE)
-        found["radius"] = count("radius", _FINE)
+        noise_of_centre = centre.mechanism.noise_std * math.sqrt(n_columns)
+        if centred and noise_of_centre <= tuned.LARGEST_NOISE_OF_CENTRE * n_rows:
+            releases["centre"], releases["recentre"] = centre, mean("recentre")
+            releases["distance"] = count("distance", _N_FINE_BINS)
+        releases["radius"] = count("radius", _N_FINE_BINS)
     else:
-        # Of one release of everything.
-        whole = budget.calibrate(pairwise=True) * math.sqrt(2.0) / n_rows
-        wanted = (whole / _WANTED_NOISE) ** 2
-        if data_norm is not None and wanted > _MOST_FOR_RADIUS:
+        noise_of_all = budget.calibrate(pairwise=True) * math.sqrt(2.0) / n_rows
+        wanted = (noise_of_all / tuned.WANTED_NOISE_OF_RADIUS) ** 2
+        if data_norm is not None and wanted > tuned.LARGEST_SHARE_OF_RADIUS:
             return None, 0.0
         each = 0.5 * share
         if ball_budget == "auto":
-            each = min(max(wanted, _LEAST_FOR_RADIUS), _MOST_FOR_RADIUS)
+            each = min(max(wanted, tuned.SMALLEST_SHARE_OF_RADIUS), tuned.LARGEST_SHARE_OF_RADIUS)
         shares["coarse"] = shares["reach"] = each
-    if data_norm is None and "units" not in found:
-        found["coarse"] = count("coarse", COARSE_BINS.n_bins)
-    found["reach"] = count("reach", _FINE)
-    spent = sum(shares[name] for name in found)
-    noise = budget.calibrate() * math.sqrt(n_columns + 1.0) / n_rows
-    return BallPlan(**fields, quantile=_quantile(noise) if held is None else held, **found), spent
+    if data_norm is None and "units" not in releases:
+        releases["coarse"] = count("coarse", COARSE_BINS.n_bins)
+    releases["reach"] = count("reach", _N_FINE_BINS)
+    if share_within is None:
+        share_within = _share_within(budget.calibrate() * math.sqrt(n_columns + 1.0) / n_rows)
+    plan = BallPlan(
+        n_rows=n_rows,
+        n_columns=n_columns,
+        data_norm=data_norm,
+        quantile=share_within,
+        units=releases.get("units"),
+        coarse=releases.get("coarse"),
+        reach=releases["reach"],
+        centre=releases.get("centre"),
+        distance=releases.get("distance"),
+        recentre=releases.get("recentre"),
+        scales=releases.get("scales"),
+        radius=releases.get("radius"),
+    )
+    return plan, sum(shares[name] for name in releases)
 
 
 def _share(ball_budget, auto):
@@ -229,29 +234,22 @@ def _share(ball_budget, auto):
     if ball_budget == "auto":
         return auto
     share = check_within(ball_budget, "ball_budget", 0.0, 1.0, "[)")
-    if 0.0 < share < _LEAST_BUDGET:
-        raise ValueError(f"ball_budget must be 0, or at least {_LEAST_BUDGET:g}.")
+    if 0.0 < share < tuned.SMALLEST_BUDGET:
+        raise ValueError(f"ball_budget must be 0, or at least {tuned.SMALLEST_BUDGET:g}.")
     return share
 
 
-# Where the noise of one release of everything, a mean of rows in units of a row's length, is large
-# the radius holds `_LOUD_SHARE`; where it is moderate, `_FAIR_SHARE`; without noise, all.
-_LOUD_SHARE, _FAIR_SHARE, _LOUD, _FAIR, _RISE = 0.9, 0.85, 8e-3, 2e-3, 100.0
+def _share_within(noise):
+    """Return the share of the records that the last radius is to hold, by the noise of a mean.
 
-
-def _quantile(noise):
-    """Return the share of the records that the ball is to hold: more where noise is large."""
-    place = (math.log(noise) - math.log(_FAIR)) / (math.log(_LOUD) - math.log(_FAIR))
-    fair = _FAIR_SHARE + (_LOUD_SHARE - _FAIR_SHARE) * min(max(place, 0.0), 1.0)
-    return max(fair, 1.0 - _RISE * noise)
-
-
-# Of the targets: the least and the most share of mu^2 that "auto" spends, the part of a given one,
-# and the noise of a count that is wanted; shares of the first count and of each mean.
-_LEAST_FOR_TARGETS, _MOST_FOR_TARGETS, _PART_FOR_TARGETS, _QUIET_TARGETS = 0.04, 0.2, 0.25, 0.03
-_OF_COARSE, _OF_MEAN, _N_ROUNDS = 0.16, 0.12, 2
-# Share of the targets that are held at least, and how far it rises as noise falls.
-_TARGETS_HELD, _TARGETS_RISE = 0.98, 100.0
+    The noise is that of one release of everything, in lengths of rows. Much noise makes far rows
+    weigh less than a longer radius would cost, and little noise makes all rows count.
+    """
+    loudest = math.log(tuned.LOUD_NOISE) - math.log(tuned.FAIR_NOISE)
+    loudness = min(max((math.log(noise) - math.log(tuned.FAIR_NOISE)) / loudest, 0.0), 1.0)
+    more = tuned.SHARE_IN_LOUD_BALL - tuned.SHARE_IN_FAIR_BALL
+    share = tuned.SHARE_IN_FAIR_BALL + more * loudness
+    return max(share, 1.0 - tuned.SHARE_OUTSIDE_PER_NOISE * noise)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -288,35 +286,53 @@ def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=Fals
 
     It is more where records are few. With `of_sizes` it is their sizes alone, for `learn_sizes`.
     """
-    n_rounds = 0 if of_sizes else _N_ROUNDS
-    of_sides = (1.0 - _OF_COARSE - n_rounds * _OF_MEAN) / (1 + n_rounds)
-    bounds = {"bound": math.sqrt(n_targets), "pair_bound": math.sqrt(2.0 * n_targets)}
-    release = partial(budget.release, n_records=n_rows, slack=slack)
-    noise = release(**bounds, size=1).mechanism.noise_std / n_rows
-    wanted = (noise / _QUIET_TARGETS) ** 2 / of_sides
-    spent = _share(ball_budget, 0.0) * _PART_FOR_TARGETS
-    spent = spent or min(max(wanted, _LEAST_FOR_TARGETS), _MOST_FOR_TARGETS)
-    n_bins = 2 * n_targets * UNIT_BINS.n_bins, 2 * n_targets * _FINE
+    n_rounds = 0 if of_sizes else tuned.N_ROUNDS
+    part_of_sides = (1.0 - tuned.PART_OF_COARSE_COUNTS - n_rounds * tuned.PART_OF_MEAN) / (
+        1 + n_rounds
+    )
+
+    def count(size, share=None):
+        return budget.release(
+            bound=math.sqrt(n_targets),
+            pair_bound=math.sqrt(2.0 * n_targets),
+            share=share,
+            size=size,
+            n_records=n_rows,
+            slack=slack,
+        )
+
+    noise = count(1).mechanism.noise_std / n_rows
+    wanted = (noise / tuned.WANTED_NOISE_OF_TARGETS) ** 2 / part_of_sides
+    spent = _share(ball_budget, 0.0) * tuned.TARGETS_PART_OF_GIVEN_BUDGET
+    if spent == 0.0:
+        spent = max(wanted, tuned.SMALLEST_SHARE_OF_TARGETS)
+        spent = min(spent, tuned.LARGEST_SHARE_OF_TARGETS)
+    centre = None
+    if n_rounds:
+        centre = budget.release(
+            bound=1.0,
+            share=spent * tuned.PART_OF_MEAN,
+            size=n_targets,
+            n_records=n_rows,
+            slack=slack,
+        )
+    share_in_range = 1.0 - tuned.TARGETS_OUTSIDE_PER_NOISE * noise
     plan = TargetsPlan(
         n_rows=n_rows,
         n_targets=n_targets,
-        quantile=max(_TARGETS_HELD, 1.0 - _TARGETS_RISE * noise),
-        coarse=release(**bounds, share=spent * _OF_COARSE, size=n_bins[0]),
-        sides=release(**bounds, share=spent * of_sides, size=n_bins[1]),
-        centre=release(bound=1.0, share=spent * _OF_MEAN, size=n_targets) if n_rounds else None,
+        quantile=max(tuned.SHARE_OF_TARGETS_IN_RANGE, share_in_range),
+        coarse=count(2 * n_targets * UNIT_BINS.n_bins, spent * tuned.PART_OF_COARSE_COUNTS),
+        sides=count(2 * n_targets * _N_FINE_BINS, spent * part_of_sides),
+        centre=centre,
         n_rounds=n_rounds,
     )
     return plan, spent
 
 
-# Of the budget, what counts of targets and of errors between edges spend.
-_FOR_SPREAD, _FOR_ERRORS = 0.03, 0.07
-# Of the range that most targets are in: the share of them that it holds, and how many times as
-# wide the range is that they are cut to.
-_MOST_HELD, CUT_TO = 0.95, 2.0
-# Edges of targets over half that range, and of errors in spreads, which are denser towards 0: there
-# may be many small ones, and fewer edges add less noise up.
-_DENSE, _BEYOND = np.geomspace(2.0**-8, 1.0, 9), np.geomspace(1.0, CUT_TO, 4)[1:]
+# Targets are counted between these edges over half the range that most are in, and errors in
+# spreads. Edges of errors are denser towards 0, where there may be many errors. Fewer edges add
+# less noise up.
+_DENSE, _BEYOND = np.geomspace(2.0**-8, 1.0, 9), np.geomspace(1.0, tuned.WIDTH_OF_CUT, 4)[1:]
 TARGET_EDGES = np.concatenate([-_BEYOND[::-1], np.linspace(-1.0, 1.0, 65), _BEYOND])
 ERROR_EDGES = np.concatenate([-_DENSE[::-1], [0.0], _DENSE])
 
@@ -345,14 +361,23 @@ def plan_counts(budget, ranges, *, left, n_rows, slack, quantile, of_errors):
     A share `left` of it is there for them and for all that follows. The range holds more where the
     `quantile` that is asked for is near to 0 or 1: nothing is known of those beyond.
     """
-    bounds = {"bound": 1.0, "pair_bound": math.sqrt(2.0), "n_records": n_rows, "slack": slack}
+
+    def count(share, edges):
+        return budget.release(
+            bound=1.0,
+            pair_bound=math.sqrt(2.0),
+            share=share,
+            size=edges.size + 1,
+            n_records=n_rows,
+            slack=slack,
+        )
+
     if ranges is not None:
-        held = max(_MOST_HELD, quantile, 1.0 - quantile)
-        ranges = replace(ranges, quantile=held, holds_outliers=False)
-    spread = budget.release(**bounds, share=left * _FOR_SPREAD, size=TARGET_EDGES.size + 1)
-    if not of_errors:
-        return CountsPlan(ranges=ranges, spread=spread, errors=None), left * _FOR_SPREAD
-    errors = budget.release(**bounds, share=left * _FOR_ERRORS, size=ERROR_EDGES.size + 1)
-    return CountsPlan(ranges=ranges, spread=spread, errors=errors), left * (
-        _FOR_SPREAD + _FOR_ERRORS
-    )
+        share_in_core = max(tuned.SHARE_OF_TARGETS_IN_CORE, quantile, 1.0 - quantile)
+        ranges = replace(ranges, quantile=share_in_core, holds_outliers=False)
+    share = tuned.SHARE_OF_SPREAD
+    spread, errors = count(left * share, TARGET_EDGES), None
+    if of_errors:
+        errors = count(left * tuned.SHARE_OF_ERRORS, ERROR_EDGES)
+        share = share + tuned.SHARE_OF_ERRORS
+    return CountsPlan(ranges=ranges, spread=spread, errors=errors), left * share

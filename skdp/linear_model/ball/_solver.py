@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from skdp.linear_model.ball import _tuned as tuned
 from skdp.linear_model.ball._plan import (
     CENTRE,
     COARSE_BINS,
@@ -26,38 +27,10 @@ from skdp.linear_model.ball._plan import (
     bins_below,
 )
 
-# Shares of the records that are within a radius before the last, and of the entries of a column
-# that are within its size.
-_FIRST_SHARE, _SHARE = 0.95, 0.98
-# A size over the typical one, at least, so that what noise hides in a narrow column isn't too long:
-# where the noise of a count is the second, in shares of the records; less by the square of that.
-_NARROWEST, _LOUD_COUNT = 0.25, 0.016
-# Root mean square of an entry, over the size of its column.
-_TYPICAL = 0.5
-# Bins on both sides of those that stand out of the noise that are counted, too.
-_BESIDE = 2
-# By how many standard deviations of its noise a tail is told from none; and the noise of a count,
-# in shares of the records, from which on ends are taken one bin farther, and one more.
-_SURE, _LOUD_SIDES = 3.0, (0.002, 0.01)
-# Where that noise is loud: so many bins in a row, and by how many deviations their sum is told.
-_IN_A_ROW, _SURE_IN_A_ROW = (2, 4, 8), 2.75
-# And the least share of one end that the other has, if it is farther than so many deviations of the
-# noise of the centre.
-_LEAST_OTHER, _SURE_OF_CENTRE = 0.5, 5.0
-# How often noise alone passes each of three tests of a release of counts, so that targets or
-# columns look longer by up to hundreds of octaves, and a model is lost: together in less than one
-# of ten million releases (doc/theory/ball.rst, "Noise alone").
-_BY_CHANCE = 3e-8
-# The same where noise can't reach further than four times the truth, or where the fit warns anyway.
-_BY_CHANCE_NEARBY = 1e-4
-# Where no bin stands out alone or beside a neighbour, so many in a row may do so together.
-_TOGETHER = (2, 4, 8)
-# How far from the centre targets are counted, over the size of most.
-_REACH = 4.0
-# The least width of targets that are all alike, over their size.
-_LEAST_WIDTH = 2.0**-40
-# The least radius, of rows that are all alike.
-_LEAST = 1e-45
+# Targets that are all alike have this width over their size, far above rounding.
+_SMALLEST_WIDTH = 2.0**-40
+# No radius is smaller, as that of rows that are all alike could be.
+_SMALLEST_LENGTH = 1e-45
 
 
 class Ball(NamedTuple):
@@ -104,7 +77,7 @@ def following(plan, ball, stretch, bias):
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
 def learn_ball(sums, *, plan, run):
-    """Return the ball that a plan's releases tell of; of `sums` see `BallSums`."""
+    """Return the ball that a plan's releases tell of, made of `sums`, a `BallSums`."""
     d = plan.n_columns
     centre, unit = np.zeros(d), np.ones(d)
     if plan.squares is not None:
@@ -125,29 +98,30 @@ def learn_ball(sums, *, plan, run):
         return _moved(sums, run, name, centre, unit, radius, plan.n_rows, stretch)
 
     if plan.units is not None:
-        unit = _sizes(*counted_by_column(FIRST_SIZES, UNIT_BINS), least=0.0)
+        unit = _sizes(*counted_by_column(FIRST_SIZES, UNIT_BINS), smallest=0.0)
         bins = bins_about(math.sqrt(d))
     elif plan.data_norm is not None:
         bins = bins_below(plan.data_norm)
     else:
-        # In units of a length, so that no number is near the ends of double precision.
-        found, *others = counted(FIRST_LENGTHS, COARSE_BINS)
+        # A length is the unit from here on, so that no number is near the ends of double precision.
+        counts, noise, bins = counted(FIRST_LENGTHS, COARSE_BINS)
         # Rows of zeros tell of no unit: by the smallest, coefficients would overflow.
-        found = np.append(0.0, found[1:])
-        unit = unit * quantile(found, *others, 0.5)
+        counts = np.append(0.0, counts[1:])
+        unit = unit * quantile(counts, noise, bins, 0.5)
         bins = bins_about(1.0)
     last_counts = counted(LENGTHS, bins)
-    radius = quantile(*last_counts, _FIRST_SHARE)
+    radius = quantile(*last_counts, tuned.SHARE_IN_FIRST_RADIUS)
     if plan.centre is not None:
         centre = moved(FIRST_CENTRE)
         bins = bins_below(2.0 * radius)
-        radius = min(radius, quantile(*counted(FIRST_DISTANCES, bins), _FIRST_SHARE))
+        radius = min(radius, quantile(*counted(FIRST_DISTANCES, bins), tuned.SHARE_IN_FIRST_RADIUS))
         centre = moved(CENTRE)
     bins = bins_below(2.0 * radius)
     if plan.scales is not None:
         noise = plan.scales.mechanism.noise_std / plan.n_rows
-        least = _NARROWEST * min(1.0, noise / _LOUD_COUNT) ** 2
-        unit = unit * _sizes(*counted_by_column(SIZES, bins), least=least)
+        loudness = min(1.0, noise / tuned.NOISE_OF_SMALLEST_SIZE)
+        smallest = tuned.SMALLEST_SIZE * loudness**2
+        unit = unit * _sizes(*counted_by_column(SIZES, bins), smallest=smallest)
         bins = bins_about(math.sqrt(d))
     if plan.radius is not None:
         last_counts = counted(DISTANCES, bins)
@@ -156,16 +130,16 @@ def learn_ball(sums, *, plan, run):
     beyond = share_beyond(counts, bins, radius, plan.n_rows)
     if plan.scales is None and plan.data_norm is None:
         # Columns of no known size are as long as those of a known one, to the penalty.
-        typical = _TYPICAL * math.sqrt(d)
+        typical = tuned.TYPICAL_ENTRY * math.sqrt(d)
         unit, radius = unit * (radius / typical), typical
-    return Ball(centre, unit, max(radius, _LEAST), beyond)
+    return Ball(centre, unit, max(radius, _SMALLEST_LENGTH), beyond)
 
 
 @np.errstate(all="ignore")
 def learn_targets(sums, *, plan, run):
     """Return the lower and upper ends of targets, of shape (k,), that a plan's releases tell of.
 
-    Of `sums`, over targets as rows, see `BallSums`.
+    `sums` is a `BallSums` over targets as rows.
     """
     k = plan.n_targets
     centre, unit = np.zeros(k), np.ones(k)
@@ -183,31 +157,33 @@ def learn_targets(sums, *, plan, run):
     unit = reach(_bins_of_targets(counted(FIRST_RANGES, UNIT_BINS), plan), UNIT_BINS).max(axis=1)
     noise = plan.sides.mechanism.noise_std / plan.n_rows
     tail = 0.5 * (1.0 - plan.quantile) * plan.n_rows
-    margin = sum(noise > loud for loud in _LOUD_SIDES)
-    is_loud = margin == len(_LOUD_SIDES)
+    margin = sum(noise > loud for loud in tuned.LOUD_NOISES_OF_SIDES)
+    is_loud = margin == len(tuned.LOUD_NOISES_OF_SIDES)
     for place in range(plan.n_rounds + 1):
         if place:
             centre = _moved(sums, run, MIDDLES, centre, unit, math.sqrt(k), plan.n_rows)
-        bins = bins_below(_REACH)
+        bins = bins_below(tuned.REACH_OF_COUNTS)
         is_occupied = _bins_beyond_tail(
             counted(RANGES, bins),
             plan.sides.mechanism.noise_std,
             tail=tail,
             holds_outliers=plan.holds_outliers,
-            in_a_row=_IN_A_ROW if is_loud else (),
+            in_a_row=tuned.WIDTHS_OF_TAIL if is_loud else (),
         )
         ends = reach(is_occupied, bins, margin)
         if place and is_loud:
             # Most targets reach far on both sides of their mean, which has noise.
-            doubt = _SURE_OF_CENTRE * math.sqrt(k) * plan.centre.mechanism.noise_std / plan.n_rows
-            ends = np.maximum(ends, np.where(ends > doubt, _LEAST_OTHER * ends, 0.0)[:, ::-1])
+            noise_std = plan.centre.mechanism.noise_std
+            doubt = tuned.DEVIATIONS_OF_CENTRE * math.sqrt(k) * noise_std / plan.n_rows
+            of_other = np.where(ends > doubt, tuned.SMALLEST_SHARE_OF_OTHER_END * ends, 0.0)
+            ends = np.maximum(ends, of_other[:, ::-1])
         below, above = ends.T
         centre, unit = centre + 0.5 * (above - below) * unit, 0.5 * (above + below) * unit
-        unit = np.maximum(unit, _LEAST_WIDTH * np.maximum(_LEAST, abs(centre)))
+        unit = np.maximum(unit, _SMALLEST_WIDTH * np.maximum(_SMALLEST_LENGTH, abs(centre)))
     return tuple(float(end[0]) if k == 1 else end for end in (centre - unit, centre + unit))
 
 
-# Of a bin of half an octave, its middle over its end.
+# The middle of a bin of half an octave is this share of its end.
 _MIDDLE = 0.84
 
 
@@ -215,9 +191,9 @@ _MIDDLE = 0.84
 def learn_sizes(sums, *, plan, run, noise):
     """Return a mean of targets that aren't negative, and the size from which on slopes are cut.
 
-    Both follow from counts of targets by size. What is cut moves the mean by a share of it; longer
-    slopes have more noise, `noise` times the size over the mean in a prediction: the size is that
-    for which the squares of both come to least.
+    Both follow from counts of targets by size. Cutting at a smaller size moves the mean by more. A
+    larger size has more noise: in a prediction, `noise` times the size over the mean. The size that
+    is returned has the smallest sum of the squares of both.
     """
     zero, one = np.zeros(1), np.ones(1)
 
@@ -227,15 +203,15 @@ def learn_sizes(sums, *, plan, run, noise):
 
     known = np.flatnonzero(_bins_of_targets(counted(FIRST_RANGES, UNIT_BINS, one), plan)[0, 1])
     unit = UNIT_BINS.end(known[-1]) if known.size else 1.0
-    bins = bins_below(_REACH)
-    found = counted(RANGES, bins, unit * one)[0, 1]
-    least = _loudest(plan.sides.mechanism.noise_std, 2 * bins.n_bins, _BY_CHANCE_NEARBY)
-    known = np.flatnonzero(found > least)
+    bins = bins_below(tuned.REACH_OF_COUNTS)
+    counts = counted(RANGES, bins, unit * one)[0, 1]
+    noise_std, by_chance = plan.sides.mechanism.noise_std, tuned.CHANCE_OF_NOISE_NEARBY
+    known = np.flatnonzero(counts > _loudest(noise_std, 2 * bins.n_bins, by_chance))
     if not known.size:
         return unit, unit
-    last = min(known[-1] + _BESIDE, bins.n_bins - 1)
+    last = min(known[-1] + tuned.BINS_BESIDE, bins.n_bins - 1)
     ends = unit * np.array([bins.end(place) for place in range(last + 1)])
-    shares = np.maximum(found[: last + 1], 0.0) / plan.n_rows
+    shares = np.maximum(counts[: last + 1], 0.0) / plan.n_rows
     sizes = _MIDDLE * ends
     mean = float(shares @ sizes)
     cut = np.array([shares @ np.maximum(sizes - end, 0.0) for end in ends])
@@ -246,7 +222,7 @@ def learn_sizes(sums, *, plan, run, noise):
 def learn_quantiles(sums, run, name, *, edges, wanted):
     """Return quantiles that released counts between edges tell of, and the first and last edge.
 
-    Between two edges the records are taken to lie evenly. Of `sums` see `BallSums`.
+    Between two edges the records are taken to lie evenly. `sums` is a `BallSums`.
     """
     counts = run.release(name, sums.counts_between(edges, run.mechanism(name)))
     below = np.maximum.accumulate(np.maximum(np.cumsum(counts), 0.0))
@@ -266,8 +242,9 @@ def _bins_of_targets(counts, plan):
     is_occupied = _standing_out(counts, noise)
     if hardly_tells(plan):
         # The bulk isn't to be lost where it is about as loud as noise, of which the fit warns.
-        most = counts.max(axis=(1, 2), keepdims=True)
-        is_occupied |= (counts == most) & (most > _loudest(noise, counts.size, _BY_CHANCE_NEARBY))
+        largest = counts.max(axis=(1, 2), keepdims=True)
+        is_heard = largest > _loudest(noise, counts.size, tuned.CHANCE_OF_NOISE_NEARBY)
+        is_occupied |= (counts == largest) & is_heard
     return is_occupied
 
 
@@ -277,22 +254,25 @@ def _bins_beyond_tail(counts, noise, *, tail, holds_outliers, in_a_row):
     With `holds_outliers` also those whose count stands out of the noise.
     """
     n_bins = counts.shape[-1]
-    # Counts from the farthest bin on.
-    held = np.cumsum(counts[..., ::-1], axis=-1)
-    is_occupied = held > tail + _SURE * noise * np.sqrt(1.0 + np.arange(n_bins))
+    # These are sums of counts from the farthest bin on.
+    farther = np.cumsum(counts[..., ::-1], axis=-1)
+    sure = tuned.DEVIATIONS_OF_TAIL * noise
+    is_occupied = farther > tail + sure * np.sqrt(1.0 + np.arange(n_bins))
     # Loud noise of the bins before would hide what those in a row hold.
     for width in in_a_row:
-        before = np.pad(held, [(0, 0)] * (held.ndim - 1) + [(width, 0)])[..., :-width]
-        is_occupied |= held - before > tail + _SURE_IN_A_ROW * noise * math.sqrt(width)
+        before = np.pad(farther, [(0, 0)] * (farther.ndim - 1) + [(width, 0)])[..., :-width]
+        sure = tuned.DEVIATIONS_OF_BINS_IN_A_ROW * noise
+        is_occupied |= farther - before > tail + sure * math.sqrt(width)
     is_occupied = is_occupied[..., ::-1]
     if holds_outliers:
         # The farthest bin is near to the others here.
-        is_occupied = is_occupied | (counts > _loudest(noise, 2 * n_bins, _BY_CHANCE_NEARBY))
+        loudest = _loudest(noise, 2 * n_bins, tuned.CHANCE_OF_NOISE_NEARBY)
+        is_occupied = is_occupied | (counts > loudest)
     return is_occupied
 
 
 def _farthest(is_occupied, bins, margin):
-    """Return the end of the farthest bin that holds any, or of one some bins farther; 0 of none."""
+    """Return the end of the farthest occupied bin, or of one `margin` bins farther; 0 of none."""
     places = bins.n_bins - 1 - np.argmax(is_occupied[..., ::-1], axis=-1)
     ends = np.vectorize(bins.end)(np.minimum(places + margin, bins.n_bins - 1))
     return np.where(is_occupied.any(axis=-1), ends, 0.0)
@@ -317,21 +297,21 @@ def _exact_ball(sums, plan, run):
     # A column that is constant but for rounding has no scale of its own.
     least = (np.abs(centre) * 2.0**-40) ** 2
     unit = np.where(squares > least, np.sqrt(squares), 1.0)
-    return Ball(centre, unit, max(sums.longest(centre, unit), _LEAST))
+    return Ball(centre, unit, max(sums.longest(centre, unit), _SMALLEST_LENGTH))
 
 
 def quantile(counts, noise, bins, share):
     """Return the upper end of the bin up to which a share of the records lies.
 
-    Bins that don't stand out of the noise are left out but near those that do: their noise would
-    add up. If none does, nothing is known but the bins' unit.
+    Of the bins that don't stand out of the noise, only those near others that do are counted: the
+    noise of all would add up. If none stands out, nothing is known but the bins' unit.
     """
-    found = np.flatnonzero(_standing_out(counts[np.newaxis, np.newaxis], noise))
-    if not found.size:
+    places = np.flatnonzero(_standing_out(counts[np.newaxis, np.newaxis], noise))
+    if not places.size:
         return bins.unit
-    first = max(found[0] - _BESIDE, 0)
-    held = np.cumsum(np.asarray(counts[first : found[-1] + 1 + _BESIDE], dtype=float))
-    return bins.end(first + int(np.argmax(held >= share * held.max())))
+    first, last = max(places[0] - tuned.BINS_BESIDE, 0), places[-1] + tuned.BINS_BESIDE
+    up_to = np.cumsum(np.asarray(counts[first : last + 1], dtype=float))
+    return bins.end(first + int(np.argmax(up_to >= share * up_to.max())))
 
 
 def share_beyond(counts, bins, radius, n_rows):
@@ -340,32 +320,34 @@ def share_beyond(counts, bins, radius, n_rows):
     return float(np.clip(counts[is_beyond].sum() / n_rows, 0.0, 1.0))
 
 
-def _sizes(counts, noise, bins, of_zero, *, least):
-    """Return a size for each column, of most of its entries that aren't 0.
+def _sizes(counts, noise, bins, of_zero, *, smallest):
+    """Return a size for each column, which most of its entries other than 0 don't exceed.
 
-    So a rare category, a column of a few ones, isn't taken for a narrow column. The counts have
-    zeros in the first bin; where they are more than a few, the size is at least theirs.
+    Zeros don't count, so that a rare category, a column of a few ones, isn't taken for a narrow
+    column. They are in the first bin. Where they are more than a few, the size is at least theirs,
+    `of_zero`, as they may be far from the centre.
     """
     seen = np.where(_standing_out(counts[:, np.newaxis], noise)[:, 0], counts, 0.0)
     seen[:, 0] = 0.0
-    held = np.cumsum(seen, axis=1)
-    known = held[:, -1] > 0.0
-    sizes = np.array([bins.end(k) for k in (held >= _SHARE * held[:, -1:]).argmax(axis=1)])
-    # Of columns that are nearly always 0 nothing is known.
+    up_to = np.cumsum(seen, axis=1)
+    known = up_to[:, -1] > 0.0
+    places = (up_to >= tuned.SHARE_IN_SIZE * up_to[:, -1:]).argmax(axis=1)
+    sizes = np.array([bins.end(place) for place in places])
+    # Nothing is known of columns that are nearly always 0.
     typical = float(np.median(sizes[known])) if known.any() else 1.0
     sizes[~known] = typical
-    zeros = counts[:, 0] > np.maximum(
-        (1.0 - _SHARE) * counts.sum(axis=1), _loudest(noise, counts.size)
-    )
-    return np.maximum(np.where(zeros, np.maximum(sizes, of_zero), sizes), least * typical)
+    few = (1.0 - tuned.SHARE_IN_SIZE) * counts.sum(axis=1)
+    has_zeros = counts[:, 0] > np.maximum(few, _loudest(noise, counts.size))
+    sizes = np.where(has_zeros, np.maximum(sizes, of_zero), sizes)
+    return np.maximum(sizes, smallest * typical)
 
 
-def _standing_out(counts, noise, by_chance=_BY_CHANCE):
-    """Tell which counts, of shape (n, sides, n_bins), no noise explains but by a rare chance.
+def _standing_out(counts, noise, by_chance=tuned.CHANCE_OF_NOISE):
+    """Tell which counts, of shape (n, sides, n_bins), noise alone reaches only by a rare chance.
 
-    A count stands out alone, or less of one beside a neighbour that does so, too: a bin of the next
-    size, or of the same size on the other side. Where none of the n does, some in a row may do so
-    together, on one side or on both: the ones that stand out most.
+    There are three ways to stand out: alone; less far, beside a neighbour that does so, too, which
+    is a bin of the next size or of the same size on the other side; and where none of the n does
+    either, together with others in a row, on one side or on both.
     """
     is_loud = counts > _loudest(noise, counts.size, by_chance)
     # A count has fewer than two pairs of neighbours.
@@ -387,24 +369,25 @@ def _together(counts, noise, n_counts, by_chance):
     is_loudest = np.zeros(counts.shape, dtype=bool)
     parts = [slice(side, side + 1) for side in range(n_sides)]
     parts += [slice(0, 2)] if n_sides == 2 else []
-    n_windows = len(_TOGETHER) * len(parts) * n_counts
-    most = _loudest(noise, n_windows, by_chance)
+    n_windows = len(tuned.WIDTHS_TOGETHER) * len(parts) * n_counts
+    largest = _loudest(noise, n_windows, by_chance)
     for part in parts:
-        held = np.concatenate([[0.0], np.cumsum(counts[part].sum(axis=0))])
-        for width in (1, *_TOGETHER):
+        up_to = np.concatenate([[0.0], np.cumsum(counts[part].sum(axis=0))])
+        for width in (1, *tuned.WIDTHS_TOGETHER):
             if width > n_bins:
                 continue
-            loudness = (held[width:] - held[:-width]) / math.sqrt(width * (part.stop - part.start))
+            n_summed = width * (part.stop - part.start)
+            loudness = (up_to[width:] - up_to[:-width]) / math.sqrt(n_summed)
             place = int(np.argmax(loudness))
-            if loudness[place] > most:
-                most = loudness[place]
+            if loudness[place] > largest:
+                largest = loudness[place]
                 is_loudest[:] = False
                 is_loudest[part, place : place + width] = True
     return is_loudest
 
 
-def _loudest(noise, n_counts, by_chance=_BY_CHANCE):
-    """Return what the noise of none of so many counts is above, but by so rare a chance."""
+def _loudest(noise, n_counts, by_chance=tuned.CHANCE_OF_NOISE):
+    """Return what the largest noise of so many counts exceeds only by a chance."""
     return -noise * float(ndtri(by_chance / n_counts))
 
 

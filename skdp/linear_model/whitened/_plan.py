@@ -12,30 +12,25 @@ from skdp._release.plan import SPLIT_SLACK, Plan
 from skdp._release.release import Release, costs_of, named
 from skdp.linear_model._plan import STEPS, learnt_before
 from skdp.linear_model.ball._plan import ERRORS, N_LENGTHS, BallPlan, TargetsPlan
+from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._moment import as_training_has_it
 
 # What is released besides ranges, the ball and steps, as runs and reports call it.
 MOMENT = "second moment"
 MAPPED_LENGTHS, SETTLING, KEPT = "lengths of mapped rows", "steps that settle", "steps"
 FIRST_MEAN, MEANS, MATRIX = "first mean of weights", "means of weights", "matrix of weights"
-# Share of the budget for the moment, and the largest number of columns for which it is released:
-# its products and eigenvectors take time that grows with the square and the cube of that number.
-_AUTO_SHARE, _MOST_COLUMNS = 0.1, 2000
-# Rows of a group in the moment: least, most, and where the noise is one of them in a mean of all.
-_LEAST_ROWS, _MOST_ROWS = 2.0, 16.0
-_QUIET_ROWS = 0.18
-_LARGEST_MOMENT = 20_000
 _TOO_MANY_COLUMNS = (
-    f"A second moment of more than {_LARGEST_MOMENT} columns takes gigabytes, and its noise drowns "
-    "it: take moment_budget=0, or fewer columns (user guide, sparse rows and many columns)."
+    f"A second moment of more than {tuned.LARGEST_N_COLUMNS} columns takes gigabytes, and its "
+    "noise drowns it: take moment_budget=0, or fewer columns (user guide, sparse rows and many "
+    "columns)."
 )
 _OWN_MOMENT = "inference=True releases a moment of its own: leave public_moment=None."
 _TWO_MOMENTS = (
     "moment_budget must be 'auto' or 0 with public_moment: nothing is spent on the moment then."
 )
 _NO_MOMENT = (
-    f"no second moment of the rows was released, as there are more than {_MOST_COLUMNS} columns: "
-    "the rows were not whitened"
+    f"no second moment of the rows was released, as there are more than "
+    f"{tuned.LARGEST_WHITENED_COLUMNS} columns: the rows were not whitened"
 )
 
 
@@ -120,22 +115,26 @@ class WhitenedPlan(Plan):
         """
         if self.moment is not None:
             return self.moment.mechanism.noise_std
-        return self.problem.row_norm**2 * self.noise / math.sqrt(_AUTO_SHARE)
+        return self.problem.row_norm**2 * self.noise / math.sqrt(tuned.MOMENT_BUDGET)
 
     def following(self, radius, stretch, outside):
         """Return the plan for rows of a ball of this radius, which was released.
 
         Cancellation makes rounding errors larger by `stretch`, relative to the rows' bound. The
-        function `outside` makes of coefficients in the ball's units those of rows as they are.
+        function `outside` maps coefficients in the ball's units to those of rows as they are.
         """
         problem = self.problem
         row_norm, bias = radius * problem.row_norm, radius * problem.bias
         moment = self.moment
         if moment is not None:
             moment = moment.bounded(radius**2 * moment.bound, stretch=stretch**2)
-        problem = replace(problem, row_norm=row_norm, bias=bias)
-        changes = {"stretch": stretch, "outside": outside}
-        return replace(self, problem=problem, moment=moment, **changes)
+        return replace(
+            self,
+            problem=replace(problem, row_norm=row_norm, bias=bias),
+            moment=moment,
+            stretch=stretch,
+            outside=outside,
+        )
 
     def report(self, *, n_steps=1, **facts):
         """Return the report of a run of this plan in so many steps; see `Plan.report`.
@@ -157,9 +156,9 @@ class WhitenedPlan(Plan):
 def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_budget):
     """Return how many rows of full length those of a group may come to in the moment.
 
-    Fewer make the moment's noise smaller. More than a typical group has would be waste; much less
-    makes the moment so small that steps are too long. "auto" takes what keeps the noise well below
-    the moment of rows that fill all columns alike, within limits.
+    Fewer make the moment's noise smaller. More than a typical group has would be waste, and far
+    fewer would make the moment so small that steps are too long. "auto" is the number at which
+    noise is well below the moment of rows that fill all columns alike, within limits.
     """
     if rows_per_group != "auto":
         rows_per_group = check_positive(rows_per_group, "rows_per_group")
@@ -167,9 +166,10 @@ def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_b
             raise ValueError("rows_per_group must be at least 1.")
         return rows_per_group
     if moment_budget == 0:
-        return _LEAST_ROWS
+        return tuned.FEWEST_ROWS_OF_GROUP
     noise = budget.calibrate(pairwise=True) * n_columns**1.5
-    return min(max(_QUIET_ROWS * n_groups / max(noise, 1e-300), _LEAST_ROWS), _MOST_ROWS)
+    n_rows = tuned.ROWS_OF_GROUP_PER_NOISE * n_groups / max(noise, 1e-300)
+    return min(max(n_rows, tuned.FEWEST_ROWS_OF_GROUP), tuned.LARGEST_N_ROWS_OF_GROUP)
 
 
 def _check_share(value, name):
@@ -179,13 +179,9 @@ def _check_share(value, name):
     return value
 
 
-# Ranges of settings other than "auto", which may come unvalidated (`sklearn.set_config`).
-_CHECKS = {
-    "max_iter": check_count,
-    "clipping_norm": check_positive,
-    "step_size": check_positive,
-    "momentum": _check_share,
-}
+def _unless_auto(check, value, name):
+    """Return a setting that is "auto" or is checked, as it may come unvalidated."""
+    return value if value == "auto" else check(value, name)
 
 
 def plan_whitened(
@@ -193,12 +189,15 @@ def plan_whitened(
     budget,
     *,
     moment_budget,
+    max_iter,
+    clipping_norm,
+    step_size,
+    momentum,
     average,
     public_moment=None,
     ball=None,
     ranges=None,
     left=1.0,
-    **settings,
 ):
     """Plan private whitening, by the settings of the estimators.
 
@@ -219,15 +218,15 @@ def plan_whitened(
         moment_budget = 0 if budget.is_private else "auto"
         public_moment = public_moment if budget.is_private else None
     if moment_budget == "auto":
-        moment_budget = _AUTO_SHARE if problem.n_columns <= _MOST_COLUMNS else 0.0
-        notes = () if moment_budget else (_NO_MOMENT,)
+        moment_budget = tuned.MOMENT_BUDGET
+        if problem.n_columns > tuned.LARGEST_WHITENED_COLUMNS:
+            moment_budget, notes = 0.0, (_NO_MOMENT,)
     moment_budget = _check_share(moment_budget, "moment_budget")
-    for name, check in _CHECKS.items():
-        if settings[name] != "auto":
-            settings[name] = check(settings[name], name)
-    if not budget.is_private:
-        settings["clipping_norm"] = math.inf
-    if moment_budget > 0.0 and problem.n_columns > _LARGEST_MOMENT:
+    max_iter = _unless_auto(check_count, max_iter, "max_iter")
+    clipping_norm = _unless_auto(check_positive, clipping_norm, "clipping_norm")
+    step_size = _unless_auto(check_positive, step_size, "step_size")
+    momentum = _unless_auto(_check_share, momentum, "momentum")
+    if moment_budget > 0.0 and problem.n_columns > tuned.LARGEST_N_COLUMNS:
         raise ValueError(_TOO_MANY_COLUMNS)
     release = partial(budget.release, n_records=problem.n_rows, slack=problem.rounding_slack)
     moment = None
@@ -247,25 +246,17 @@ def plan_whitened(
         noise=budget.calibrate(),
         ball=ball,
         ranges=ranges,
+        max_iter=max_iter,
+        clipping_norm=clipping_norm if budget.is_private else math.inf,
+        step_size=step_size,
+        momentum=momentum,
         average=check_flag(average, "average"),
         notes=notes,
-        **settings,
     )
 
 
 def _moment_size(problem):
     return problem.n_columns * (problem.n_columns + 1) // 2
-
-
-# Shares of the squared Gaussian-DP parameter: of the moment where it is "auto", of each of the two
-# releases of means, and of the matrix. What is left goes to the steps.
-_MOMENT_SHARE, _SCALE_SHARE, _MEANS_SHARE, _MATRIX_SHARE = 0.3, 0.02, 0.12, 0.05
-# Share of the counts of lengths, where a ball is learnt.
-_LENGTHS_SHARE = 0.04
-# Largest share that leaves something for the steps.
-_LARGEST_SHARE = 0.7
-# Steps, and how many of them are taken before one is kept.
-_AUTO_STEPS, _LEAST_STEPS, _SETTLING = 32, 12, 0.25
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -305,7 +296,19 @@ class InferencePlan(WhitenedPlan):
 
 
 def plan_inference(
-    problem, budget, *, moment_budget, max_iter, public_moment=None, left=1.0, **settings
+    problem,
+    budget,
+    *,
+    moment_budget,
+    max_iter,
+    clipping_norm,
+    step_size,
+    momentum,
+    average,
+    public_moment=None,
+    ball=None,
+    ranges=None,
+    left=1.0,
 ):
     """Plan private whitening with standard errors, by the settings of the estimators.
 
@@ -327,38 +330,67 @@ def plan_inference(
         )
     if public_moment is not None:
         raise ValueError(_OWN_MOMENT)
-    own = {"step_size": "auto", "momentum": "auto", "average": True}
-    if any(settings[name] != value for name, value in own.items()):
+    if (step_size, momentum, average) != ("auto", "auto", True):
         raise ValueError(
             "inference=True takes steps of its own: leave step_size, momentum and average as they "
             "are by default."
         )
-    share = _MOMENT_SHARE if moment_budget == "auto" else moment_budget
-    n_steps = _AUTO_STEPS if max_iter == "auto" else max_iter
-    how = {"moment_budget": share, "max_iter": n_steps, "left": left}
-    plain = plan_whitened(problem, budget, **how, **settings)
-    if not 0.0 < share <= _LARGEST_SHARE:
-        raise ValueError(
-            f"inference=True needs a moment_budget above 0 and up to {_LARGEST_SHARE:g}."
-        )
-    if plain.max_iter < _LEAST_STEPS:
-        raise ValueError(f"inference=True needs a max_iter of at least {_LEAST_STEPS}.")
-    for_lengths = _LENGTHS_SHARE if plain.ball is not None and budget.is_private else 0.0
-    for_steps = 1.0 - share - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE - for_lengths
-    noise = SPLIT_SLACK * plain.noise / math.sqrt(left * for_steps)
-    size = _moment_size(problem)
+    share = tuned.INFERENCE_MOMENT_BUDGET if moment_budget == "auto" else moment_budget
+    plain = plan_whitened(
+        problem,
+        budget,
+        moment_budget=share,
+        max_iter=tuned.INFERENCE_STEPS if max_iter == "auto" else max_iter,
+        clipping_norm=clipping_norm,
+        step_size=step_size,
+        momentum=momentum,
+        average=average,
+        ball=ball,
+        ranges=ranges,
+        left=left,
+    )
+    largest = tuned.LARGEST_INFERENCE_MOMENT_BUDGET
+    if not 0.0 < share <= largest:
+        raise ValueError(f"inference=True needs a moment_budget above 0 and up to {largest:g}.")
+    if plain.max_iter < tuned.FEWEST_INFERENCE_STEPS:
+        fewest = tuned.FEWEST_INFERENCE_STEPS
+        raise ValueError(f"inference=True needs a max_iter of at least {fewest}.")
+    releases_lengths = ball is not None and budget.is_private
+    share_of_lengths = tuned.SHARE_OF_LENGTHS if releases_lengths else 0.0
+    share_of_steps = (
+        1.0 - share - tuned.SHARE_OF_FIRST_MEAN - tuned.SHARE_OF_MEANS - tuned.SHARE_OF_MATRIX
+    ) - share_of_lengths
+    noise = SPLIT_SLACK * plain.noise / math.sqrt(left * share_of_steps)
     release = partial(budget.release, n_records=problem.n_rows, slack=problem.rounding_slack)
-    lengths, pair = None, math.sqrt(2.0)
-    if for_lengths > 0.0:
-        lengths = release(bound=1.0, pair_bound=pair, share=left * for_lengths, size=N_LENGTHS)
+    # Two sums of numbers in [0, 1], and two one-hot vectors or matrices, are at most so far apart.
+    pair = math.sqrt(2.0)
+    lengths = None
+    if releases_lengths:
+        lengths = release(bound=1.0, pair_bound=pair, share=left * share_of_lengths, size=N_LENGTHS)
     return InferencePlan(
-        **vars(plain) | {"steps": replace(plain.steps, noise_multiplier=noise)},
+        budget=budget,
+        n_rows=problem.n_rows,
+        problem=problem,
+        moment=plain.moment,
+        steps=replace(plain.steps, noise_multiplier=noise),
+        noise=plain.noise,
+        ball=ball,
+        ranges=ranges,
+        max_iter=plain.max_iter,
+        clipping_norm=plain.clipping_norm,
+        step_size=plain.step_size,
+        momentum=plain.momentum,
+        average=plain.average,
+        notes=plain.notes,
         n_steps=plain.max_iter,
-        n_settling=math.ceil(_SETTLING * plain.max_iter),
-        scale=release(bound=1.0, pair_bound=1.0, share=left * _SCALE_SHARE, size=1),
-        means=release(
-            bound=math.sqrt(2.0), pair_bound=math.sqrt(2.0), share=left * _MEANS_SHARE, size=2
+        n_settling=math.ceil(tuned.SETTLING_SHARE * plain.max_iter),
+        scale=release(bound=1.0, pair_bound=1.0, share=left * tuned.SHARE_OF_FIRST_MEAN, size=1),
+        means=release(bound=pair, pair_bound=pair, share=left * tuned.SHARE_OF_MEANS, size=2),
+        matrix=release(
+            bound=1.0,
+            pair_bound=pair,
+            share=left * tuned.SHARE_OF_MATRIX,
+            size=_moment_size(problem),
         ),
-        matrix=release(bound=1.0, pair_bound=pair, share=left * _MATRIX_SHARE, size=size),
         lengths=lengths,
     )

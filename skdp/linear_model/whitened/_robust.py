@@ -21,7 +21,6 @@ from skdp.linear_model._base import (
 )
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._plan import (
-    CUT_TO,
     ERROR_EDGES,
     ERRORS,
     SPREAD,
@@ -29,6 +28,7 @@ from skdp.linear_model.ball._plan import (
     plan_counts,
 )
 from skdp.linear_model.ball._solver import learn_quantiles, outside
+from skdp.linear_model.ball._tuned import WIDTH_OF_CUT
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._estimators import (
     REGRESSION_CONSTRAINTS,
@@ -186,7 +186,8 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         if third > first:
             spread = max((third - first) / _QUARTILES_APART, smallest)
         if self.target_bounds is None and self._learns_targets():
-            bounds = midpoint - CUT_TO * half_width, midpoint + CUT_TO * half_width
+            reach = WIDTH_OF_CUT * half_width
+            bounds = midpoint - reach, midpoint + reach
             targets, units = np.clip(targets, *bounds), units._replace(bounds=bounds)
         start = start if self.fit_intercept else 0.0
         return (targets - start) / spread, units._replace(midpoint=start, half_width=spread)

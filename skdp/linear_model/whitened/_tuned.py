@@ -11,6 +11,19 @@ of mu squared.
 import math
 from typing import NamedTuple
 
+# The share that buys the moment for moment_budget="auto". Shares of 0.03 and 0.25 were no better
+# ("Failed alternatives").
+MOMENT_BUDGET = 0.1
+# With more columns "auto" buys no moment: its products and eigenvectors, whose time grows with the
+# square and the cube of that number, would take longer than the rest ("Constants").
+LARGEST_WHITENED_COLUMNS = 2000
+# The moment of more columns takes more than three gigabytes.
+LARGEST_N_COLUMNS = 20_000
+# The rows of full length that those of a group may come to in the moment, at least and at most. In
+# between it is this over the noise of a mean of all (doc/theory/people.rst, "Accuracy").
+FEWEST_ROWS_OF_GROUP, LARGEST_N_ROWS_OF_GROUP = 2.0, 16.0
+ROWS_OF_GROUP_PER_NOISE = 0.18
+
 # The map of rows. No trace of a moment is believed below this share of the largest possible one:
 # rows that short would be all noise.
 SMALLEST_TRACE = 0.01
@@ -175,6 +188,22 @@ INFERENCE_RULES = {
         smallest_share=0.25,
     ),
 }
+
+# The shares of what standard errors are made of, of what a ball leaves. The rest goes to the steps
+# ("The releases"). The moment has more than without inference, because a direction that its noise
+# hides has no interval.
+INFERENCE_MOMENT_BUDGET = 0.3
+SHARE_OF_FIRST_MEAN = 0.02
+SHARE_OF_MEANS = 0.12
+SHARE_OF_MATRIX = 0.05
+# Counts of lengths are only made where a ball is learnt.
+SHARE_OF_LENGTHS = 0.04
+# A larger share of the moment would leave too little for the steps.
+LARGEST_INFERENCE_MOMENT_BUDGET = 0.7
+# The number of steps, the smallest that can be asked for, and the share that is taken before one is
+# kept, in which errors of the start die out.
+INFERENCE_STEPS, FEWEST_INFERENCE_STEPS = 32, 12
+SETTLING_SHARE = 0.25
 
 # The clip of squares ("The clip"). It is so many root mean squares of what is clipped, at most and
 # at least; in between, it is so many that noise is 1.5 times the sampling error. A clip that adds

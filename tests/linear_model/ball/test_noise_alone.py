@@ -12,6 +12,7 @@ from tests._runs import HandRun
 from tests.door import (
     UNIT_BINS,
     ball_solver_module as _solver,
+    ball_tuned as tuned,
     bins_about,
     bins_below,
     learn_sizes,
@@ -43,14 +44,14 @@ def test_a_release_shows_noise_in_less_than_one_of_ten_million(n_counts):
     """By exact tails: each count alone, and two neighbours, of which there are fewer than twice."""
     alone = n_counts * norm.sf(_solver._loudest(1.0, n_counts))
     counts = np.zeros((1, 1, n_counts))
-    least = -norm.ppf(math.sqrt(_solver._BY_CHANCE / (2.0 * n_counts)))
+    least = -norm.ppf(math.sqrt(tuned.CHANCE_OF_NOISE / (2.0 * n_counts)))
     if n_counts > 1:
         counts[0, 0, :2] = 0.999 * least
         assert not _solver._standing_out(counts, 1.0)[0, 0, 2:].any()
         counts[0, 0, :2] = 1.001 * least
         assert _solver._standing_out(counts, 1.0)[0, 0, :2].all()
     pairs = 2.0 * n_counts * norm.sf(least) ** 2
-    in_a_row = _solver._BY_CHANCE
+    in_a_row = tuned.CHANCE_OF_NOISE
     assert alone + pairs + in_a_row < 1e-7
 
 
@@ -134,12 +135,12 @@ def test_one_loud_bin_makes_no_column_long(bins):
     """Sizes hold nearly all that is seen, so one false bin at the end would be the size."""
     counts = np.zeros((4, bins.n_bins))
     counts[:, 30:33] = 100.0
-    plain = _solver._sizes(counts, 1.0, bins, np.zeros(4), least=0.0)
+    plain = _solver._sizes(counts, 1.0, bins, np.zeros(4), smallest=0.0)
     counts[2, -3] = 6.2
-    found = _solver._sizes(counts, 1.0, bins, np.zeros(4), least=0.0)
+    found = _solver._sizes(counts, 1.0, bins, np.zeros(4), smallest=0.0)
     np.testing.assert_array_equal(found, plain)
     counts[2, -3] = 8.0
-    assert _solver._sizes(counts, 1.0, bins, np.zeros(4), least=0.0)[2] > plain[2]
+    assert _solver._sizes(counts, 1.0, bins, np.zeros(4), smallest=0.0)[2] > plain[2]
 
 
 def test_one_loud_bin_makes_no_radius_long():

@@ -17,7 +17,7 @@ from tests.door import (
     SPLIT_SLACK,
     UNIT_BINS,
     Budget,
-    ball_plan_module as _plan,
+    ball_tuned as tuned,
     bins_about,
     bins_below,
     epsilon_of,
@@ -219,14 +219,14 @@ def test_the_radius_holds_more_where_noise_is_large_and_all_where_there_is_none(
     assert 0.85 < found[0] < 0.9
     assert found[1] > 0.998
     assert found[2] > 0.9999
-    held = planned(n_rows=3000, held=0.98)[0].quantile
+    held = planned(n_rows=3000, share_within=0.98)[0].quantile
     assert held == 0.98
 
 
 def test_few_records_have_more_for_a_radius():
     spent = [planned(n_rows=n)[1] for n in (100, 300, 1800)]
-    assert spent[0] == pytest.approx(2.0 * _plan._MOST_FOR_RADIUS)
-    assert spent[0] > spent[1] > spent[2] >= 2.0 * _plan._LEAST_FOR_RADIUS
+    assert spent[0] == pytest.approx(2.0 * tuned.LARGEST_SHARE_OF_RADIUS)
+    assert spent[0] > spent[1] > spent[2] >= 2.0 * tuned.SMALLEST_SHARE_OF_RADIUS
     assert planned(n_rows=100, ball_budget=0.05)[1] == pytest.approx(0.05)
 
 

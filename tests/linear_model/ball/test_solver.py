@@ -71,7 +71,7 @@ def test_sizes_are_of_entries_that_are_not_zero(rng):
         0.0,
         BINS,
         np.zeros(4),
-        least=0.0,
+        smallest=0.0,
     )
     assert found[0] == 1.5
     assert 180.0 < found[1] < 400.0
@@ -81,13 +81,13 @@ def test_sizes_are_of_entries_that_are_not_zero(rng):
 
 def test_zeros_count_by_their_distance_from_the_centre():
     counts = np.array([counted([0.0] * 500 + [0.6] * 500), counted([0.0] * 5 + [0.6] * 995)])
-    found = _solver._sizes(counts, 0.0, BINS, np.array([7.0, 7.0]), least=0.0)
+    found = _solver._sizes(counts, 0.0, BINS, np.array([7.0, 7.0]), smallest=0.0)
     assert found.tolist() == [7.0, 0.75]
 
 
 def test_no_column_is_far_narrower_than_the_typical_one():
     counts = np.array([counted([size] * 100) for size in (1.2, 1.2, 1.2, 1e-4)])
-    found = _solver._sizes(counts, 0.0, BINS, np.zeros(4), least=0.25)
+    found = _solver._sizes(counts, 0.0, BINS, np.zeros(4), smallest=0.25)
     assert found.tolist() == [1.5, 1.5, 1.5, 0.375]
 
 

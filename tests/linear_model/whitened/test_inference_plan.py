@@ -91,7 +91,7 @@ def test_counts_of_lengths_take_their_share_where_a_ball_is_learnt(adjacency):
     budget = Budget(epsilon=1.0, delta=1e-5, adjacency=adjacency, accountant="pld")
     sizes = {"n_rows": 1000, "n_columns": 4, "slack": 1e-9}
     ball, spent = plan_ball(
-        budget, ball_budget=0.2, data_norm=1.0, centred=True, held=0.98, **sizes
+        budget, ball_budget=0.2, data_norm=1.0, centred=True, share_within=0.98, **sizes
     )
     made = plan(adjacency=adjacency, ball=ball, left=1.0 - spent)
     assert plan(adjacency=adjacency).lengths is None

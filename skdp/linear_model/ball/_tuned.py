@@ -1,0 +1,114 @@
+"""Numbers of the learnt ball and of ranges of targets that were chosen, each with its reason.
+
+Shares are of mu squared. Noise of counts is in shares of the records. doc/theory/ball.rst has the
+proof, which holds whatever these numbers are: they decide how well a ball fits. Where no reason is
+given, a number was chosen on the public tables of benchmarks/ball.py, by the scores of models.
+"""
+
+# What the ball spends for ball_budget="auto". Of the releases below, those that aren't made leave
+# their share to the model.
+BALL_BUDGET = 0.12
+# A smaller share than this buys nothing, and its noise could overflow.
+SMALLEST_BUDGET = 1e-6
+# The parts of it by release, in the order in which they are made. Sizes of columns have most,
+# because their counts have as many times the noise as the root of the number of columns; the last
+# centre has more than the first, which only places the next counts.
+SHARES_OF_BALL = {
+    "units": 0.16,
+    "coarse": 0.04,
+    "reach": 0.06,
+    "centre": 0.08,
+    "distance": 0.08,
+    "recentre": 0.14,
+    "scales": 0.36,
+    "radius": 0.08,
+}
+
+# Above this noise of a count there is no more than a radius about 0, or nothing at all where a
+# bound is given: a centre and sizes would be lost in noise.
+LARGEST_NOISE_OF_COUNT = 0.02
+# Above these, entries aren't counted by column: with a bound, and where nobody gave a bound and
+# columns may have any units, so that more is lost without their sizes.
+LARGEST_NOISE_BY_COLUMN = 0.02
+LARGEST_NOISE_OF_UNITS = 0.04
+# Entries of more columns aren't counted: there would be millions of counts.
+LARGEST_COUNTED_COLUMNS = 2000
+# Above this noise, in lengths of rows, the centre isn't learnt: it would move rows off each other.
+LARGEST_NOISE_OF_CENTRE = 0.5
+# A radius about 0 alone is bought at this noise of a count, for a share within these bounds.
+WANTED_NOISE_OF_RADIUS = 0.05
+SMALLEST_SHARE_OF_RADIUS = 0.02
+LARGEST_SHARE_OF_RADIUS = 0.25
+
+# The share of the records that the last radius holds. Longer rows count less, which biases a model,
+# and a longer radius has more noise. Noise is that of one release of everything, a mean of rows in
+# units of a row's length. The share is the first number from the first noise on and falls to the
+# second; below, all but so many times the noise are held, so that without noise all are.
+SHARE_IN_LOUD_BALL, LOUD_NOISE = 0.9, 8e-3
+SHARE_IN_FAIR_BALL, FAIR_NOISE = 0.85, 2e-3
+SHARE_OUTSIDE_PER_NOISE = 100.0
+
+# Radii before the last hold this share of the records: what they leave out isn't lost.
+SHARE_IN_FIRST_RADIUS = 0.95
+# The size of a column holds this share of its entries that aren't 0.
+SHARE_IN_SIZE = 0.98
+# A size is at least this over the typical one, so that what noise hides in a narrow column isn't
+# too long, where the noise of a count is the second number, and less by the square of that.
+SMALLEST_SIZE, NOISE_OF_SMALLEST_SIZE = 0.25, 0.016
+# Where sizes aren't learnt, the root mean square of an entry is taken to be this over the size of
+# its column, as it is for columns of known sizes.
+TYPICAL_ENTRY = 0.5
+
+# What ranges of targets spend: as much as makes the noise of a count the third number, within the
+# first two; a quarter of a share that was given.
+SMALLEST_SHARE_OF_TARGETS = 0.04
+LARGEST_SHARE_OF_TARGETS = 0.2
+WANTED_NOISE_OF_TARGETS = 0.03
+TARGETS_PART_OF_GIVEN_BUDGET = 0.25
+# The parts of that of the first counts, and of each round's mean; counts by side share the rest.
+PART_OF_COARSE_COUNTS = 0.16
+PART_OF_MEAN = 0.12
+# So many times the range is placed about a mean. Skewed targets need the second.
+N_ROUNDS = 2
+# A range holds at least this share of the targets, and all but so many times the noise where that
+# is more ("Targets").
+SHARE_OF_TARGETS_IN_RANGE = 0.98
+TARGETS_OUTSIDE_PER_NOISE = 100.0
+# Targets are counted as far from the centre as this over the size of most: a tail of noise alone
+# can't make a range longer than that.
+REACH_OF_COUNTS = 4.0
+
+# Counts for quantiles: what counts of targets and of errors between edges spend.
+SHARE_OF_SPREAD = 0.03
+SHARE_OF_ERRORS = 0.07
+# Huber's and quantile regression cut targets to so many times the range that holds this share of
+# them: their losses bound the pull of a far target anyway ("Targets").
+SHARE_OF_TARGETS_IN_CORE = 0.95
+WIDTH_OF_CUT = 2.0
+
+# Noise alone passes each of three tests of a release of counts by this chance: then targets or
+# columns look longer by up to hundreds of octaves, and a model is lost. Together that is less than
+# one of ten million releases ("Noise alone").
+CHANCE_OF_NOISE = 3e-8
+# The chance where noise can't reach farther than four times the truth, or where the fit warns.
+CHANCE_OF_NOISE_NEARBY = 1e-4
+# Where no bin stands out alone or beside a neighbour, so many in a row may do so together.
+WIDTHS_TOGETHER = (2, 4, 8)
+# So many bins on both sides of those that stand out of the noise are counted, too: the ends of a
+# distribution are less loud than its middle.
+BINS_BESIDE = 2
+
+# A tail of targets is told from none by so many standard deviations of its noise. With two, three
+# times as many ranges would be far too wide ("Targets").
+DEVIATIONS_OF_TAIL = 3.0
+# From the first noise of a count on, ends are taken one bin farther, and from the second on one
+# more, and the rules below hold: noise hides what is there ("Targets").
+LOUD_NOISES_OF_SIDES = (0.002, 0.01)
+# So many bins in a row tell of a tail if their sum is beyond so many standard deviations. On 300
+# normal targets at epsilon 1, both rules reduce the share of clipped targets from .48 to .27.
+WIDTHS_OF_TAIL = (2, 4, 8)
+DEVIATIONS_OF_BINS_IN_A_ROW = 2.75
+# One end is at least this share of the other, if the other is farther than so many deviations of
+# the noise of the centre: targets usually reach about as far on both sides of their mean.
+SMALLEST_SHARE_OF_OTHER_END = 0.5
+DEVIATIONS_OF_CENTRE = 5.0
