@@ -143,7 +143,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         frame, given, pairs, signs = self._read_table(X)
         quietly(check_consistent_length, y, range(frame.n_rows))
         model = self._linear()
-        targets, told, weights = model._read_targets(y, public_weight)
+        targets, target_units, weights = model._read_targets(y, public_weight)
         self._check_curves(signs, targets.shape[1] > 1)
 
         # 2. bound the data
@@ -161,11 +161,22 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         )
         basis = self._learn_basis(counted, n_there, given, pairs, signs, plan, run)
         with sums_of(groups):
-            found = self._solve(model, basis, frame, targets, told, weights, plan, run)
+            solved, target_units = self._solve(
+                model, basis, frame, targets, target_units, weights, plan, run
+            )
 
         # 5. publish
-        public = weights_public(public_weight)
-        return self._publish(found, found.told, model, basis, frame, signs, plan, run, public)
+        return self._publish(
+            solved,
+            target_units,
+            model,
+            basis,
+            frame,
+            signs,
+            plan,
+            run,
+            also_public=weights_public(public_weight),
+        )
 
     def _check_curves(self, signs, has_several):
         if any(signs) and has_several:
@@ -186,45 +197,74 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
 
-    def _plan_model(self, model, basis, plan, n_outputs, **how):
+    def _plan_model(self, model, basis, plan, n_outputs, *, by_group, scale=None):
         """Return the plan of a linear model of the columns of a basis."""
         model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
         # All are up to 1. Sizes that are learnt could be those of a hat's foot.
         model._alike_columns = True
-        return model._plan(plan.n_rows, basis.n_columns, n_outputs, budget=plan.rest, **how)
+        return model._plan(
+            plan.n_rows,
+            basis.n_columns,
+            n_outputs,
+            by_group=by_group,
+            scale=scale,
+            budget=plan.rest,
+        )
 
-    def _solve(self, model, basis, frame, targets, told, weights, plan, run):
-        """Fit a linear model to the columns of a basis."""
+    def _solve(self, model, basis, frame, targets, target_units, weights, plan, run):
+        """Fit a linear model to the columns of a basis; return it, and the units of targets."""
         X, codes = basis.matrix(frame), frame.groups
-        how = {"by_group": codes is not None, "scale": weights.scale}
-        of_model = self._plan_model(model, basis, plan, targets.shape[1], **how)
+        of_model = self._plan_model(
+            model,
+            basis,
+            plan,
+            targets.shape[1],
+            by_group=codes is not None,
+            scale=weights.scale,
+        )
         run.fill(MODEL, of_model.releases)
         rows = weights.without_zero_weights(model._certified_rows(X))
         is_null = rows.norm == 0.0
-        targets, told, of_model = model._learnt(targets, told, of_model, run, is_null, codes)
+        targets, target_units, of_model = model._learnt(
+            targets, target_units, of_model, run, is_null, codes
+        )
         rows, of_model, ball = model._placed(rows, of_model, run, codes)
-        solved = model._solve(of_model, rows, targets, run, weights, codes)
-        return Solved(*solved, of_model, ball, told)
+        coefs, steps = model._solve(of_model, rows, targets, run, weights, codes)
+        return Solved(coefs, steps, of_model, ball), target_units
 
-    def _publish(self, found, told, model, basis, frame, signs, plan, run, also_public, **facts):
-        """Publish what a fit found, and its report; what is told of y is as of `_set_coefs`."""
-        bias, ball, width = found.plan.problem.bias, found.ball, basis.n_columns
-        coefs = outside(ball, found.coefs, bias)
+    def _publish(
+        self,
+        solved,
+        target_units,
+        model,
+        basis,
+        frame,
+        signs,
+        plan,
+        run,
+        *,
+        also_public,
+        also_not_covered=(),
+    ):
+        """Publish what a fit found, and its report; for `target_units` see `_set_coefs`."""
+        bias, ball, width = solved.plan.problem.bias, solved.ball, basis.n_columns
+        coefs = outside(ball, solved.coefs, bias)
         check_finite(coefs)
-        covariance = noise_covariance(found.steps)[:width, :width]
+        covariance = noise_covariance(solved.steps)[:width, :width]
         if ball is not None:
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
         self._read, self._untyped = frame.read, learnt_names(plan)
         run.finish()
         self.privacy_report_ = plan.report(
-            of_model=found.plan.report(n_steps=found.steps.n_steps, reproducible=False),
+            of_model=solved.plan.report(n_steps=solved.steps.n_steps, reproducible=False),
             reproducible=run.reproducible,
             also_public=self._assumed() + also_public,
-            **facts,
+            not_covered=(*plan.budget.not_covered, *also_not_covered),
         )
-        model._set_coefs(coefs, bias, told)
-        self._set_told(model, told)
-        self._set_terms(model, basis, frame, signs, np.max(unit_of(told)) ** 2 * covariance)
+        model._set_coefs(coefs, bias, target_units)
+        self._set_target_units(model, target_units)
+        unit = np.max(unit_of(target_units))
+        self._set_terms(model, basis, frame, signs, unit**2 * covariance)
         return self
 
     def _set_terms(self, model, basis, frame, signs, covariance):
@@ -295,8 +335,8 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         """
         matrix, coefs = self._matrix(X), np.atleast_2d(self._model.coef_)
         parts = [matrix[:, part] @ coefs[:, part].T for part in self._basis.slices]
-        found = np.stack(parts, axis=1) - self._offsets
-        return found[:, :, 0] if len(coefs) == 1 else found
+        contributions = np.stack(parts, axis=1) - self._offsets
+        return contributions[:, :, 0] if len(coefs) == 1 else contributions
 
     def to_frame(self):
         """Return all values of all terms as a data frame of pandas, one row each.
@@ -543,8 +583,8 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _set_told(self, model, classes):
-        """Publish what a linear model was told of y, and return the unit of its coefficients."""
+    def _set_target_units(self, model, classes):
+        """Publish the classes, in whose order scores are."""
         self.classes_ = classes
 
     def _class_weight(self):

@@ -48,18 +48,18 @@ class AdditivePlan(Plan):
         return self._costs_with(costs_of(self.releases[-1:]))
 
     def _costs_with(self, of_model):
-        own = (*self.table.costs, *of_model)
-        return own if self.charged is None else self.charged.followed_by(own)
+        costs = (*self.table.costs, *of_model)
+        return costs if self.charged is None else self.charged.followed_by(costs)
 
     def following(self, given):
         """Return the plan of what is left to learn once all kinds are known: this."""
         return self
 
-    def report(self, *, of_model=None, **facts):
+    def report(self, *, of_model=None, **changes):
         """Return the report of a run; `of_model` is that of the linear model, if there is one."""
         if of_model is not None:
-            facts["costs"] = self._costs_with(map(Cost, of_model.names, of_model.events))
-        return super().report(**facts)
+            changes["costs"] = self._costs_with(map(Cost, of_model.names, of_model.events))
+        return super().report(**changes)
 
 
 def plan_additive(budget, given, *, features_budget, n_rows, n_knots):

@@ -217,8 +217,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     def _check_targets(self, y):
         self._linear()._check_targets(y)
 
-    def _set_told(self, model, told):
-        """Publish what a linear model was told of y."""
+    def _set_target_units(self, model, target_units):
+        """Publish the range that predictions are in, by the units of targets."""
         self.target_bounds_ = model.target_bounds_
 
     def _linear(self):

@@ -95,13 +95,21 @@ class DaskAdditive(DaskTwin):
             reader = replace(reader, estimator=model._reading())
             sums.read_by(reader)
             sums.map_table(basis)
-            found = model._solved(sums, reader, of_model, n_outputs, run)
+            solved, mean_or_bounds = model._solved(sums, reader, of_model, n_outputs, run)
 
         # 5. publish
-        told, model = model._units(found.told, table), model.to_local()
-        facts = {"not_covered": (*plan.budget.not_covered, NOT_COVERED)}
-        of_fit = model, basis, frame, signs, plan, run
-        return self._publish(found, told, *of_fit, (PARTITIONS,), **facts)
+        return self._publish(
+            solved,
+            model._units(mean_or_bounds, table),
+            model.to_local(),
+            basis,
+            frame,
+            signs,
+            plan,
+            run,
+            also_public=(PARTITIONS,),
+            also_not_covered=(NOT_COVERED,),
+        )
 
     def _linear(self):
         local = super()._linear()

@@ -50,10 +50,10 @@ class Reader(RowReader):
             return self.estimator._in_units(y)[0]
         return encode_labels(y, self.estimator.classes)[1]
 
-    def moved_targets(self, targets, told):
+    def moved_targets(self, targets, mean_or_bounds):
         if self.estimator._learns_sizes:
-            return targets / told
-        return self.estimator._within(targets, told, one_axis=False)[0]
+            return targets / mean_or_bounds
+        return self.estimator._within(targets, mean_or_bounds, one_axis=False)[0]
 
     def sums(self, rows, targets, n_threads, codes=None):
         codes = codes if is_private(self.estimator) else None
@@ -116,18 +116,22 @@ class DaskWhitened(DaskTwin):
             run = plan.start(self.random_state)
 
             # 4. solve
-            found = self._solved(sums, reader, plan, n_outputs, run)
+            solved, mean_or_bounds = self._solved(sums, reader, plan, n_outputs, run)
 
         # 5. publish
-        facts = {"not_covered": (*plan.budget.not_covered, NOT_COVERED)}
-        return self._publish(found, self._units(found.told, table), run, (PARTITIONS,), **facts)
+        target_units = self._units(mean_or_bounds, table)
+        return self._publish(solved, target_units, run, (PARTITIONS,), (NOT_COVERED,))
 
     def _solved(self, sums, reader, plan, n_outputs, run):
-        """Return what steps on sums over parts lead to, and what was learnt of rows and targets."""
-        told, plan = self._moved_targets(sums, plan, run)
+        """Return what steps on sums over parts lead to, and the learnt mean or bounds of targets.
+
+        The latter are None where nothing is learnt of targets.
+        """
+        mean_or_bounds, plan = self._moved_targets(sums, plan, run)
         plan, ball = self._placed_parts(sums, plan, run)
         sums.read_by(replace(reader, largest_trace=plan.problem.row_norm**2))
-        return Solved(*self._stepped(sums, plan, n_outputs, run), plan, ball, told)
+        coefs, steps = self._stepped(sums, plan, n_outputs, run)
+        return Solved(coefs, steps, plan, ball), mean_or_bounds
 
     def _moved_targets(self, sums, plan, run):
         """Move targets to bounds that are learnt, and return these, or None, and the plan."""
@@ -691,5 +695,5 @@ class DaskDPLogisticRegression(DaskClassifierMixin, DaskWhitened, DPLogisticRegr
     def _encoded_class(self):
         return encode_labels(np.asarray(self.classes)[:1], self.classes)
 
-    def _units(self, told, table):
+    def _units(self, bounds, table):
         return self._encoded_class()[0]

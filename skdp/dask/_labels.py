@@ -17,9 +17,11 @@ from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import POSITIVE
+from skdp.linear_model.walr._noise import ReleasedSums
 from skdp.linear_model.walr._plan import SUMS, LabelBudget, plan_walr
 from skdp.linear_model.walr._release import CONSTRAINTS, make_aggregate
 from skdp.linear_model.walr._solver import BLOCK
+from skdp.linear_model.walr._tuned import INTERCEPT_POWER
 
 _KEPT = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
 
@@ -134,7 +136,7 @@ def label_aggregate(
     table = read_table(X, y, compute_chunk_sizes=compute_chunk_sizes, client=client)
     data_norm = check_positive(data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
-    bias = data_norm / table.n_features**0.25 if fit_intercept else 0.0
+    bias = data_norm / table.n_features**INTERCEPT_POWER if fit_intercept else 0.0
     promised = {"epsilon": epsilon, "delta": resolve_delta(delta, table.n_rows)}
     promised["mechanism"] = mechanism
     bounds = {"data_norm": data_norm, "fit_intercept": fit_intercept}
@@ -156,14 +158,16 @@ def label_aggregate(
         part_sums = sums.of_rows()[np.newaxis]
         run = plan.start(random_state)
         noisy = run.bound(SUMS, longest)
-        released = run.release(SUMS, sums.by_label(noisy))
+        released = ReleasedSums(
+            sums=run.release(SUMS, sums.by_label(noisy)),
+            noise_cov=noisy.noise_std**2 * np.eye(n_columns),
+            noise_multiplier=plan.noise_multiplier,
+            sensitivity=noisy.sensitivity,
+        )
     return make_aggregate(
         plan,
         run,
-        sums=released,
-        noise_cov=noisy.noise_std**2 * np.eye(n_columns),
-        noise_multiplier=plan.noise_multiplier,
-        sensitivity=noisy.sensitivity,
+        released,
         classes=classes,
         data_norm=data_norm,
         bias=bias,

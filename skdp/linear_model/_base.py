@@ -114,11 +114,9 @@ class SteppedEstimator(RowPrivateEstimator):
         """Return the slack of sums over certified rows, see `Problem`."""
         return summation_slack(n_rows, self._n_columns(n_features), n_outputs, BLOCK_ROWS)
 
-    def _report(self, plan, run, public_weight, stated=(), **facts):
-        """Return the report of a fit; `stated` are numbers that it took as public."""
-        run.finish()
-        also_public = self._assumed() + weights_public(public_weight) + stated
-        return plan.report(reproducible=run.reproducible, also_public=also_public, **facts)
+    def _also_public(self, public_weight):
+        """Return what a fit assumes public besides what its budget does."""
+        return self._assumed() + weights_public(public_weight)
 
 
 def weights_public(public_weight):

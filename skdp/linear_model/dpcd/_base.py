@@ -128,7 +128,7 @@ class BaseDPCD(BallMixin, _InRanges):
         """
         # 1. scikit-learn's contract
         X, y = self._read(X, y)
-        targets, told, weights = self._read_targets(y, public_weight)
+        targets, target_units, weights = self._read_targets(y, public_weight)
 
         # 2. bound the data
         rows = weights.without_zero_weights(self._certified_rows(X))
@@ -138,14 +138,20 @@ class BaseDPCD(BallMixin, _InRanges):
         run = plan.start(self.random_state)
 
         # 4. solve
-        targets, told, plan = self._learnt(targets, told, plan, run, rows.norm == 0.0)
+        is_null = rows.norm == 0.0
+        targets, target_units, plan = self._learnt(targets, target_units, plan, run, is_null)
         rows, plan, ball = self._placed(rows, plan, run)
-        coefs, clip = self._solve(plan, rows, ball, targets, run, weights, unit_of(told))
+        coefs, clip = self._solve(plan, rows, ball, targets, run, weights, unit_of(target_units))
 
         # 5. publish
-        report = self._report(plan, run, public_weight, clip=clip)
+        run.finish()
+        report = plan.report(
+            reproducible=run.reproducible,
+            also_public=self._also_public(public_weight),
+            clip=clip,
+        )
         self._set_ball(ball)
-        self._set_coefs(coefs, rows.bias, told)
+        self._set_coefs(coefs, rows.bias, target_units)
         self._set_report(plan, clip, report)
         return self
 
@@ -306,10 +312,15 @@ class BaseDPCD(BallMixin, _InRanges):
     def _solve_greedily(self, plan, rows, targets, run, weights, unit):
         X, reach = self._bounded_columns(rows, None)
         columns = divide_columns(X, reach, np.zeros(self.n_features_in_), rows.bias)
-        counted = joint_weights(weights.of_rows, rows.weight)
-        model = {"loss": plan.problem.loss, "penalty": self._penalty(None, np.max(unit))}
         coefs = solve_greedy(
-            columns, targets, plan=plan, run=run, bias=rows.bias, weights=counted, **model
+            columns,
+            targets,
+            plan=plan,
+            loss=plan.problem.loss,
+            penalty=self._penalty(None, np.max(unit)),
+            run=run,
+            bias=rows.bias,
+            weights=joint_weights(weights.of_rows, rows.weight),
         )
         return coefs, plan.clipping_norm
 
@@ -321,26 +332,33 @@ class BaseDPCD(BallMixin, _InRanges):
         problem, penalty, bias = plan.problem, self._penalty(ball, np.max(unit)), rows.bias
         coins = run.coins()
         X, reach = self._bounded_columns(rows, ball)
-        own = reach[: problem.n_features]
-        means = np.zeros_like(own)
+        n_features = problem.n_features
+        bounds, means = reach[:n_features], np.zeros(n_features)
         if plan.squares is not None:
-            squares, means = feature_moments(X, own, plan, run, weights.of_rows, rows.weight)
+            squares, means = feature_moments(X, bounds, plan, run, weights.of_rows, rows.weight)
         elif isinstance(self.smoothness, str):
-            squares = own**2
+            squares = bounds**2
         else:
-            squares = check_mean_squares(self.smoothness, own.size)
+            squares = check_mean_squares(self.smoothness, n_features)
         weight, constant = plan.weights_of_curvature(weights.expand(len(targets)).mean())
-        squares = np.append(weight * squares, constant * reach[own.size :] ** 2)
+        squares = np.append(weight * squares, constant * reach[n_features:] ** 2)
         squares = np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
         smoothness = problem.loss.smoothness * squares
         unit, steps = plan.units(smoothness)
         penalty = replace(penalty, l2=penalty.l2 + plan.shrinkages(smoothness))
         columns = divide_columns(X, unit, means, bias)
-        # Slopes count by the squares of what rows do, as the mean squares of columns do.
-        counted = joint_weights(weights.of_rows, rows.weight)
-        model = {"loss": problem.loss, "penalty": penalty, "weights": counted}
         coefs = solve_dpcd(
-            columns, targets, plan=plan, steps=steps, coins=coins, run=run, bias=bias, **model
+            columns,
+            targets,
+            plan=plan,
+            loss=problem.loss,
+            penalty=penalty,
+            steps=steps,
+            coins=coins,
+            run=run,
+            bias=bias,
+            # Slopes count by the squares of what rows do, as the mean squares of columns do.
+            weights=joint_weights(weights.of_rows, rows.weight),
         )
         coefs = outside(ball, uncentred(coefs, means, bias), bias)
         return coefs, plan.public_clip(smoothness)

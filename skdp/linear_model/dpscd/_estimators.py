@@ -1,5 +1,6 @@
 """DP-SCD: differentially private stochastic dual coordinate descent."""
 
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -75,7 +76,7 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         """
         # 1. scikit-learn's contract
         X, y = self._read(X, y, order=self._order(X))
-        targets, told, weights = self._read_targets(y, public_weight)
+        targets, target_units, weights = self._read_targets(y, public_weight)
 
         # 2. bound the data
         rows = weights.without_zero_weights(self._certified_rows(X))
@@ -85,14 +86,18 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         run = plan.start(self.random_state)
 
         # 4. solve
-        targets, told, plan = self._learnt(targets, told, plan, run, rows.norm == 0.0)
+        is_null = rows.norm == 0.0
+        targets, target_units, plan = self._learnt(targets, target_units, plan, run, is_null)
         rows, plan, ball = self._placed(rows, plan, run)
         coefs = self._solve(plan, rows, targets, run, weights)
 
         # 5. publish
-        report = self._report(plan, run, public_weight)
+        run.finish()
+        report = plan.report(
+            reproducible=run.reproducible, also_public=self._also_public(public_weight)
+        )
         self._set_ball(ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, target_units)
         self._set_report(plan, report)
         return self
 
@@ -177,21 +182,25 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         )
 
     def _solve(self, plan, rows, targets, run, weights):
-        options = {
-            "plan": plan,
-            "loss": self._loss(targets.shape[1]),
-            "alpha": float(self.alpha),
-            "average": self.average,
-            "run": run,
-            "weights": joint_weights(weights.of_rows, rows.weight),
-        }
-        if self.solver == "sequential":
-            return solve_dpscd_sequential(rows, targets, **options)
+        solve = {
+            "dual": partial(solve_dpscd, n_jobs=self.n_jobs),
+            "sequential": solve_dpscd_sequential,
+            "primal": solve_dpscd_primal,
+        }[self.solver]
+        bounded = rows
         if self.solver == "primal":
             low, high = public_feature_bounds(self, rows.X.shape[1])
-            columns = bound_columns(rows, low=low, high=high, clip=is_private(self))
-            return solve_dpscd_primal(columns, targets, **options)
-        return solve_dpscd(rows, targets, n_jobs=self.n_jobs, **options)
+            bounded = bound_columns(rows, low=low, high=high, clip=is_private(self))
+        return solve(
+            bounded,
+            targets,
+            plan=plan,
+            loss=self._loss(targets.shape[1]),
+            alpha=float(self.alpha),
+            average=self.average,
+            run=run,
+            weights=joint_weights(weights.of_rows, rows.weight),
+        )
 
     def _set_report(self, plan, report):
         self.n_iter_ = self.max_iter

@@ -122,26 +122,35 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         # 1. scikit-learn's contract
         X, y = self._read(X, y, order="C")
         sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
-        targets, told, weights = self._read_targets(y, public_weight)
+        targets, target_units, weights = self._read_targets(y, public_weight)
 
         # 2. bound the data
         rows = weights.without_zero_weights(self._certified_rows(X))
 
         # 3. plan from public numbers
-        stated = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
-        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale, **stated)
+        plan = self._plan(
+            *X.shape,
+            targets.shape[1],
+            longest=self._length_of_longest(rows),
+            sample_epsilon=sample_epsilon,
+            scale=weights.scale,
+        )
         run = plan.start(self.random_state)
 
         # 4. solve
-        targets, told, plan = self._learnt(targets, told, plan, run, rows.norm == 0.0)
+        is_null = rows.norm == 0.0
+        targets, target_units, plan = self._learnt(targets, target_units, plan, run, is_null)
         rows, plan, ball = self._placed(rows, plan, run)
-        coefs = self._solve(plan, rows, targets, run, weights)
+        coefs = self._solve(plan, rows, targets, run, weights, average=self.average)
 
         # 5. publish
-        stated = (BUDGETS_STATED,) * (sample_epsilon is not None)
-        report = self._report(plan, run, public_weight, stated)
+        run.finish()
+        also_public = self._also_public(public_weight)
+        if sample_epsilon is not None:
+            also_public = (*also_public, BUDGETS_STATED)
+        report = plan.report(reproducible=run.reproducible, also_public=also_public)
         self._set_ball(ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, target_units)
         self._set_report(plan, plan.n_passes, report)
         return self
 
@@ -222,18 +231,20 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
             ball=ball,
         )
 
-    def _solve(self, plan, rows, targets, run, weights, **changes):
-        """Return the coefficients that a plan leads to."""
-        options = {
-            "loss": self._loss(targets.shape[1]),
-            "penalty": self._penalty(),
-            "weights": joint_weights(weights.of_rows, rows.weight),
-            "average": self.average,
-            "n_jobs": self.n_jobs,
-            "run": run,
-            **changes,
-        }
-        return solve_dpsgd(rows, targets, plan=plan, **options)
+    def _solve(self, plan, rows, targets, run, weights, *, average, start=None):
+        """Return the coefficients that a plan leads to, from a public start or from 0."""
+        return solve_dpsgd(
+            rows,
+            targets,
+            plan=plan,
+            loss=self._loss(targets.shape[1]),
+            penalty=self._penalty(),
+            average=average,
+            n_jobs=self.n_jobs,
+            run=run,
+            start=start,
+            weights=joint_weights(weights.of_rows, rows.weight),
+        )
 
     def _take_in(self, rows, targets, weights, settings, also_public=()):
         """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
@@ -256,11 +267,17 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
             budget = replace(budget, account=budget.account._replace(states=(before.name, name)))
         longest = self._length_of_longest(rows)
         problem = self._problem(*rows.X.shape, n_outputs, longest, weights.scale)
-        calls = {"n_calls": n_calls, "before": before.report, "clipping_norm": self.clipping_norm}
-        plan = plan_dpsgd_stream(problem, budget, self._steps(), **calls)
+        plan = plan_dpsgd_stream(
+            problem,
+            budget,
+            self._steps(),
+            n_calls=n_calls,
+            clipping_norm=self.clipping_norm,
+            before=before.report,
+        )
         run = plan.start(self.random_state)
-        resumed = {"average": False, "start": before.weights}
-        coefs = self._solve(plan, rows, targets, run, weights, **resumed)
+        start = before.weights
+        coefs = self._solve(plan, rows, targets, run, weights, average=False, start=start)
         check_finite(coefs)
         run.finish()
         seeded = run.reproducible or (before.n_calls > 0 and before.report.reproducible)

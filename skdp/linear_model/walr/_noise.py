@@ -13,6 +13,8 @@ A with mapped rows in the unit ball, the best for a model whose loss rises by
 u is found by multiplying with :math:`\|A x_i\|^2` again and again.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
@@ -25,9 +27,21 @@ from skdp.linear_model.walr._solver import BLOCK, directions, excess_losses, pen
 _RANK = 1e-13
 # Those who check the noise need not come to the same rounding, and leave out a little more.
 _SEEN_RANK = 1e-12
-# Variance below which noise isn't looked at, relative to the columns' and for each of them.
+# Those who check the noise add this share of a column's variance for each column, so that rounding
+# doesn't matter where columns nearly cancel (doc/theory/walr.rst, "Checks by a receiver").
 _UNSEEN = 1e-8
 _SMALLEST_STD = 1e-100
+
+
+class ReleasedSums(NamedTuple):
+    """Noisy sums by class, and what an aggregate says of their noise; see `LabelAggregate`."""
+
+    sums: np.ndarray
+    noise_cov: np.ndarray
+    noise_multiplier: float
+    sensitivity: float | None
+    # The probability that a label was replaced, None for Gaussian noise.
+    flip_probability: float | None = None
 
 
 class GaussianDesign:
@@ -46,24 +60,24 @@ class GaussianDesign:
         self.noise_cov = self._mechanism.noise_std**2 * self._inverse @ self._inverse.T
 
     def release_sums(self, targets, run):
-        """Return noisy sums by class of labels as by `encode_labels`, and what is told of them."""
+        """Return `ReleasedSums` of labels as by `encode_labels`."""
         run.bound(SUMS, self._public.longest, stretch=self._stretch)
         totals = self._public.sums((targets > 0.0).astype(np.float64)) @ self._transform.T
-        return {
-            "sums": run.release(SUMS, totals) @ self._inverse.T,
-            "noise_cov": self.noise_cov,
-            "noise_multiplier": self.plan.noise_multiplier,
-            "sensitivity": self._mechanism.sensitivity,
-        }
+        return ReleasedSums(
+            sums=run.release(SUMS, totals) @ self._inverse.T,
+            noise_cov=self.noise_cov,
+            noise_multiplier=self.plan.noise_multiplier,
+            sensitivity=self._mechanism.sensitivity,
+        )
 
 
 class ResponseDesign:
     """Unbiased sums of rows by labels that coins may have changed.
 
     With probability q of each of the other classes, ``(1[response is c] - q) / (1 - k q)`` has the
-    mean ``1[label is c]``. Its variance for a row, times the row's outer product with itself, adds
-    up to a public covariance; of three classes and more, whose variances hang on labels, that of
-    classes of equal shares.
+    mean ``1[label is c]``. The covariance of a sum is its variance times the sum of the rows' outer
+    products with themselves, and public. For three classes or more the variance depends on the
+    label, and the covariance that is stated is that of classes of equal shares.
     """
 
     def __init__(self, public, plan):
@@ -75,17 +89,17 @@ class ResponseDesign:
         several = targets.shape[1] > 1
         codes = targets.argmax(axis=1) if several else (targets[:, 0] > 0.0).astype(np.int64)
         codes = run.release(LABELS, codes)
-        # From here on nothing hangs on labels but by the released ones.
+        # From here on only the released labels are used.
         n_classes, flip = self.plan.n_classes, self.plan.flip_probability
         ones = np.equal.outer(codes, np.arange(1 if n_classes == 2 else 0, n_classes))
         sums = self._public.sums(ones.astype(np.float64))
-        return {
-            "sums": (sums - flip * self._public.total) / (1.0 - n_classes * flip),
-            "noise_cov": self.noise_cov,
-            "noise_multiplier": self.plan.noise_multiplier,
-            "flip_probability": flip,
-            "sensitivity": None,
-        }
+        return ReleasedSums(
+            sums=(sums - flip * self._public.total) / (1.0 - n_classes * flip),
+            noise_cov=self.noise_cov,
+            noise_multiplier=self.plan.noise_multiplier,
+            sensitivity=None,
+            flip_probability=flip,
+        )
 
 
 def best_design(public, plans, *, adapted):

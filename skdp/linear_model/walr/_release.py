@@ -2,6 +2,7 @@
 
 import math
 from collections import namedtuple
+from functools import partial
 from secrets import token_hex
 
 import numpy as np
@@ -16,7 +17,7 @@ from skdp._sklearn import StrOptions, validate_arrays, validate_params
 from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE
 from skdp.linear_model.walr import _tuned as tuned
-from skdp.linear_model.walr._aggregate import AGGREGATES, SAME_SUMS, LabelAggregate
+from skdp.linear_model.walr._aggregate import SAME_SUMS, LabelAggregate, ResponseAggregate
 from skdp.linear_model.walr._noise import best_design
 from skdp.linear_model.walr._plan import LabelBudget, plan_walr
 from skdp.linear_model.walr._solver import BLOCK, PublicRows
@@ -186,7 +187,7 @@ def release_labels(X, y, feature_names, options, account, public_weight):
     return public, make_aggregate(
         design.plan,
         run,
-        **released,
+        released,
         classes=classes,
         data_norm=data_norm,
         bias=bias,
@@ -198,12 +199,44 @@ def release_labels(X, y, feature_names, options, account, public_weight):
     )
 
 
-def make_aggregate(plan, run, **fields):
-    """Return the aggregate of a run of a plan, under a name of its own."""
+def make_aggregate(
+    plan,
+    run,
+    released,
+    *,
+    classes,
+    data_norm,
+    bias,
+    part_sums,
+    feature_names,
+    classes_read,
+    norm_read,
+    weighted=False,
+):
+    """Return the aggregate of a run of a plan that released `ReleasedSums`, under a new name."""
     run.finish()
-    planned = {"n_rows": plan.n_rows, "epsilon": plan.budget.epsilon, "delta": plan.budget.delta}
-    fields |= {"names": (token_hex(16),), "reproducible": run.reproducible}
-    return AGGREGATES[plan.kind](**planned, **fields)
+    aggregate = LabelAggregate
+    if released.flip_probability is not None:
+        aggregate = partial(ResponseAggregate, flip_probability=released.flip_probability)
+    return aggregate(
+        sums=released.sums,
+        noise_cov=released.noise_cov,
+        n_rows=plan.n_rows,
+        classes=classes,
+        data_norm=data_norm,
+        bias=bias,
+        part_sums=part_sums,
+        feature_names=feature_names,
+        epsilon=plan.budget.epsilon,
+        delta=plan.budget.delta,
+        noise_multiplier=released.noise_multiplier,
+        sensitivity=released.sensitivity,
+        names=(token_hex(16),),
+        reproducible=run.reproducible,
+        classes_read=classes_read,
+        norm_read=norm_read,
+        weighted=weighted,
+    )
 
 
 def prepared_rows(X, aggregate, feature_names, public_weight=None):

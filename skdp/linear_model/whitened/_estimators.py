@@ -50,9 +50,6 @@ _NO_LEARNT_BALL = (
     "ball_budget must be 'auto' or 0 with inference=True and a data_norm: no ball is learnt then, "
     "as rows beyond its radius would count less, and all rows within data_norm count whole."
 )
-# Share of the rows that the ball of intervals is to hold. It doesn't follow the noise, so that what
-# intervals are of is the same for each epsilon. A longer radius has more noise.
-_HELD_FOR_ERRORS = 0.9
 _NO_NORM = (
     "data_norm=None needs a learnt ball: give ball_budget, or a public bound data_norm on the norm "
     "of a row."
@@ -89,11 +86,9 @@ class Solved(NamedTuple):
 
     coefs: np.ndarray
     steps: object
-    # The one that follows the ball.
+    # The plan that follows the ball.
     plan: object
     ball: Ball | None
-    # Of targets.
-    told: object
 
 
 class BaseWhitened(BallMixin, RowPrivateEstimator):
@@ -148,7 +143,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         """
         # 1. scikit-learn's contract
         X, y = self._read(X, y)
-        targets, told, weights = self._read_targets(y, public_weight)
+        targets, target_units, weights = self._read_targets(y, public_weight)
 
         # 2. bound the data
         X = rows_of(groups, X)
@@ -157,29 +152,36 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         codes, n_records = self._records(groups, X, weights)
 
         # 3. plan from public numbers
-        how = {"by_group": codes is not None, "scale": weights.scale}
-        plan = self._plan(n_records, X.shape[1], targets.shape[1], **how)
+        plan = self._plan(
+            n_records,
+            X.shape[1],
+            targets.shape[1],
+            by_group=codes is not None,
+            scale=weights.scale,
+        )
         run = plan.start(self.random_state)
 
         # 4. solve
         is_null = rows.norm == 0.0
         with sums_of(groups):
-            targets, told, plan = self._learnt(targets, told, plan, run, is_null, codes)
+            targets, target_units, plan = self._learnt(
+                targets, target_units, plan, run, is_null, codes
+            )
             rows, plan, ball = self._placed(rows, plan, run, codes)
-            solved = self._solve(plan, rows, targets, run, weights, codes)
+            coefs, steps = self._solve(plan, rows, targets, run, weights, codes)
 
         # 5. publish
-        found = Solved(*solved, plan, ball, told)
-        return self._publish(found, told, run, weights_public(public_weight))
+        solved = Solved(coefs, steps, plan, ball)
+        return self._publish(solved, target_units, run, weights_public(public_weight))
 
-    def _publish(self, found, units, run, also_public, **facts):
+    def _publish(self, solved, target_units, run, also_public, also_not_covered=()):
         """Publish what a fit found, in the units of targets, and its report."""
-        plan, steps, bias = found.plan, found.steps, found.plan.problem.bias
-        self._set_report(plan, steps, run, also_public, **facts)
-        self._set_ball(found.ball)
-        self._set_moment(plan, steps, found.ball)
-        self._set_coefs(outside(found.ball, found.coefs, bias), bias, units)
-        self._set_errors(steps.errors, bias, unit_of(units), found.ball)
+        plan, steps, ball, bias = solved.plan, solved.steps, solved.ball, solved.plan.problem.bias
+        self._set_report(plan, steps, run, also_public, also_not_covered)
+        self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
+        self._set_coefs(outside(ball, solved.coefs, bias), bias, target_units)
+        self._set_errors(steps.errors, bias, unit_of(target_units), ball)
         return self
 
     def _learns_ball(self):
@@ -211,8 +213,13 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         if moment is not None:
             moment = check_moment(moment, n_features)
         n_rows, slack = 1.0, rounding_slack
-        held, sizes = _HELD_FOR_ERRORS if self.inference else None, (n_features, n_outputs)
-        ranges, ball, spent = self._planned_learning(budget, n_records, sizes, data_norm, held)
+        ranges, ball, spent = self._planned_learning(
+            budget,
+            n_records,
+            (n_features, n_outputs),
+            data_norm,
+            tuned.SHARE_IN_BALL_OF_INFERENCE if self.inference else None,
+        )
         if ball is not None:
             data_norm = 1.0
         elif data_norm is None:
@@ -269,8 +276,14 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
     def _solve(self, plan, rows, targets, run, weights, codes=None):
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
         codes = codes if plan.budget.is_private else None
-        of_groups = {"codes": codes, "largest_trace": plan.problem.row_norm**2}
-        sums = self._sums(rows, targets, self.n_jobs, weights.of_rows, **of_groups)
+        sums = self._sums(
+            rows,
+            targets,
+            self.n_jobs,
+            weights.of_rows,
+            codes=codes,
+            largest_trace=plan.problem.row_norm**2,
+        )
         with sums.at_work():
             return self._stepped(sums, plan, targets.shape[1], run)
 
@@ -303,11 +316,15 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             assumed = (_MOMENT_STATED, *assumed)
         return assumed
 
-    def _set_report(self, plan, steps, run, also_public=(), **facts):
+    def _set_report(self, plan, steps, run, also_public=(), also_not_covered=()):
         """Publish the report, first of all: there are no coefficients without theirs."""
         run.finish()
-        facts |= {"also_public": self._assumed() + also_public, "n_steps": steps.n_steps}
-        self.privacy_report_ = plan.report(reproducible=run.reproducible, **facts)
+        self.privacy_report_ = plan.report(
+            n_steps=steps.n_steps,
+            reproducible=run.reproducible,
+            also_public=self._assumed() + also_public,
+            not_covered=(*plan.budget.not_covered, *also_not_covered),
+        )
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size

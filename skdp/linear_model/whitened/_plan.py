@@ -136,12 +136,12 @@ class WhitenedPlan(Plan):
             outside=outside,
         )
 
-    def report(self, *, n_steps=1, **facts):
+    def report(self, *, n_steps=1, **changes):
         """Return the report of a run of this plan in so many steps; see `Plan.report`.
 
         Until the moment is released, one stands for all.
         """
-        return super().report(costs=costs_of(self._releases_in(n_steps)), **facts)
+        return super().report(costs=costs_of(self._releases_in(n_steps)), **changes)
 
     def _releases_in(self, n_steps):
         """Return what is released in so many steps."""

@@ -106,18 +106,17 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        how = {"by_group": codes is not None, "scale": weights.scale}
-        plan = self._plan(n_records, X.shape[1], 1, **how)
+        plan = self._plan(n_records, X.shape[1], 1, by_group=codes is not None, scale=weights.scale)
         run = plan.start(self.random_state)
 
         # 4. solve
         with sums_of(groups):
-            how = {"run": run, "shares": shares_of(codes), "is_null": rows.norm == 0.0}
-            most = self._range_of_most(targets, plan.ranges.ranges, **how)
+            shares, is_null = shares_of(codes), rows.norm == 0.0
+            core = self._range_of_core(targets, plan.ranges.ranges, run, is_null, shares)
             if weights.of_rows is not None:
                 # No record counts more than once.
-                how["shares"] = weights.of_rows / weights.of_rows.max()
-            targets, units = self._in_spreads(targets, units, most, **how)
+                shares = weights.of_rows / weights.of_rows.max()
+            targets, units = self._in_spreads(targets, units, core, run, is_null, shares)
             rows, plan, ball = self._placed(rows, self._adapted(plan), run, codes)
             coefs, steps = self._solve(plan, rows, targets, run, weights, codes)
             coefs = outside(ball, coefs, rows.bias)
@@ -125,7 +124,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
                 with np.errstate(all="ignore"):
                     predicted = by_row(X, coefs[0, : X.shape[1]]) + rows.bias * coefs[0, -1]
                     errors = targets[:, 0] - predicted
-                coefs[0, -1] += self._shift(errors, **how) / rows.bias
+                coefs[0, -1] += self._shift(errors, run, is_null, shares) / rows.bias
 
         # 5. publish
         self._set_report(plan, steps, run, weights_public(public_weight))
@@ -134,24 +133,33 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self._set_coefs(coefs, rows.bias, units)
         return self
 
-    def _plan(self, *args, **how):
-        plan = super()._plan(*args, **how)
+    def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None):
+        plan = super()._plan(
+            n_records, n_features, n_outputs, by_group=by_group, scale=scale, budget=budget
+        )
         return replace(plan, last=plan.ranges.errors)
 
-    def _planned_learning(self, budget, n_records, sizes, *args):
-        ranges, ball, spent = super()._planned_learning(budget, n_records, sizes, *args)
-        of_errors = self.fit_intercept and self._moved_to is not None
-        how = {"n_rows": n_records, "slack": rounding_slack(n_records, 1, 1), "left": 1.0 - spent}
-        how |= {"quantile": self._moved_to or 0.5, "of_errors": of_errors}
-        counts, taken = plan_counts(budget, ranges, **how)
-        return counts, ball, spent + taken
+    def _planned_learning(self, budget, n_records, sizes, data_norm, share_within=None):
+        ranges, ball, spent = super()._planned_learning(
+            budget, n_records, sizes, data_norm, share_within
+        )
+        counts, spent_on_counts = plan_counts(
+            budget,
+            ranges,
+            left=1.0 - spent,
+            n_rows=n_records,
+            slack=rounding_slack(n_records, 1, 1),
+            quantile=self._moved_to or 0.5,
+            of_errors=self.fit_intercept and self._moved_to is not None,
+        )
+        return counts, ball, spent + spent_on_counts
 
     def _learns_targets(self):
         # Given bounds may be far too wide.
         return is_private(self) and self._has_share_for_targets()
 
     def _in_units(self, y):
-        # As they are: in units of bounds that are far too wide they would have few digits.
+        # Targets keep their units: in those of bounds that are far too wide, few digits are left.
         targets, units = self._within(as_targets(y), None, y.ndim == 1)
         bounds = self._checked_bounds()
         if bounds is None or not is_private(self):
@@ -160,27 +168,27 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # A warning would reveal something of the data.
     @np.errstate(all="ignore")
-    def _range_of_most(self, targets, plan, run, shares, is_null):
+    def _range_of_core(self, targets, plan, run, is_null, shares):
         """Return the midpoint and half width of the range of most targets, within given bounds."""
         bounds = self._checked_bounds()
         if plan is None:
             return target_scale(bounds, center=self.fit_intercept)
         unit = min(target_scale(bounds, center=False)[1], _LARGEST_UNIT)
-        how = {"run": run, "shares": shares, "is_null": is_null}
-        ends = [unit * end for end in self._learnt_ends(targets / unit, plan, **how)]
+        ends = self._learnt_ends(targets / unit, plan, run, is_null, shares)
+        ends = [unit * end for end in ends]
         if bounds is not None:
             within = np.clip(ends, *bounds)
             ends = within if within[0] < within[1] else bounds
         return target_scale(ends, center=True)
 
     @np.errstate(all="ignore")
-    def _in_spreads(self, targets, units, most, run, shares, is_null):
+    def _in_spreads(self, targets, units, core, run, is_null, shares):
         """Return targets from their middle, or the quantile, in units of their spread."""
         wanted = np.array([0.25, 0.75, self._moved_to or 0.5])
-        midpoint, half_width = most
-        values, how = (targets - midpoint) / half_width, (run, shares, is_null)
-        found = self._quantiles(values, TARGET_EDGES, wanted, SPREAD, *how)
-        first, third, start = midpoint + half_width * found
+        midpoint, half_width = core
+        values = (targets - midpoint) / half_width
+        quantiles = self._quantiles(values, TARGET_EDGES, wanted, SPREAD, run, is_null, shares)
+        first, third, start = midpoint + half_width * quantiles
         smallest = _SMALLEST_SPREAD * half_width if is_private(self) else 0.0
         spread = half_width
         if third > first:
@@ -192,19 +200,19 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         start = start if self.fit_intercept else 0.0
         return (targets - start) / spread, units._replace(midpoint=start, half_width=spread)
 
-    def _shift(self, errors, run, shares, is_null):
+    def _shift(self, errors, run, is_null, shares):
         """Return how far the quantile of the errors is from 0."""
-        errors, how = as_targets(np.nan_to_num(errors)), (run, shares, is_null)
-        return self._quantiles(errors, ERROR_EDGES, self._moved_to, ERRORS, *how)
+        errors = as_targets(np.nan_to_num(errors))
+        return self._quantiles(errors, ERROR_EDGES, self._moved_to, ERRORS, run, is_null, shares)
 
-    def _quantiles(self, values, edges, wanted, name, run, shares, is_null):
+    def _quantiles(self, values, edges, wanted, name, run, is_null, shares):
         """Return quantiles of values, by counts between edges that are released."""
         if not is_private(self):
             counted = values[~is_null, 0]
             if not counted.size:
                 return np.zeros_like(wanted)
-            weighted = {} if shares is None else {"weights": shares[~is_null]}
-            return np.quantile(counted, wanted, method="inverted_cdf", **weighted)
+            weights = None if shares is None else shares[~is_null]
+            return np.quantile(counted, wanted, method="inverted_cdf", weights=weights)
         with BallSums(values, is_null, self.n_jobs, shares).at_work() as sums:
             return learn_quantiles(sums, run, name, edges=edges, wanted=wanted)
 

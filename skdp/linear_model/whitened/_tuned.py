@@ -196,6 +196,10 @@ INFERENCE_MOMENT_BUDGET = 0.3
 SHARE_OF_FIRST_MEAN = 0.02
 SHARE_OF_MEANS = 0.12
 SHARE_OF_MATRIX = 0.05
+# The ball that is learnt before holds this share of the rows. It doesn't follow the noise, so that
+# what intervals are of is the same for each epsilon. A longer radius has more noise ("What clipping
+# may take at most").
+SHARE_IN_BALL_OF_INFERENCE = 0.9
 # Counts of lengths are only made where a ball is learnt.
 SHARE_OF_LENGTHS = 0.04
 # A larger share of the moment would leave too little for the steps.

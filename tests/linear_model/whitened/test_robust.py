@@ -10,6 +10,7 @@ from sklearn.linear_model import HuberRegressor, QuantileRegressor
 from sklearn.metrics import mean_pinball_loss
 
 from skdp.linear_model import DPHuberRegressor, DPQuantileRegressor, DPRidge
+from tests._runs import HandRun
 from tests.door import ERROR_EDGES, TARGET_EDGES, BallSums, SmoothPinball, learn_quantiles
 from tests.privacy._recorded import check_attack, record
 
@@ -25,19 +26,18 @@ def uneven(n_rows, seed=0, skewed=False):
     return X, np.exp(0.3 * error) if skewed else X @ COEF + error
 
 
-class Chosen:
-    """A release without noise."""
+class NoNoise:
+    """A mechanism without noise."""
 
-    class mechanism:
-        grid = 0.0
+    grid = 0.0
 
-        @staticmethod
-        def rounded(total):
-            return total
+    @staticmethod
+    def rounded(total):
+        return total
 
-        @staticmethod
-        def release(total, stream):
-            return total
+    @staticmethod
+    def release(total, stream):
+        return total
 
 
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
@@ -59,7 +59,8 @@ def test_quantiles_of_counts_are_those_of_the_values(edges, rng):
     is_null[:10_000] = True
     values[:10_000] = 9.0
     wanted = np.array([0.1, 0.5, 0.9])
-    found = learn_quantiles(BallSums(values, is_null), Chosen, None, edges=edges, wanted=wanted)
+    sums, run = BallSums(values, is_null), HandRun(NoNoise)
+    found = learn_quantiles(sums, run, "spread", edges=edges, wanted=wanted)
     np.testing.assert_allclose(found, np.quantile(values[10_000:], wanted), atol=0.1)
     below = [(values[10_000:] < edge).mean() for edge in found]
     np.testing.assert_allclose(below, wanted, atol=0.06)
@@ -67,12 +68,12 @@ def test_quantiles_of_counts_are_those_of_the_values(edges, rng):
 
 @pytest.mark.parametrize("count", [0.0, -1.0, 1e300])
 def test_counts_that_are_noise_give_numbers(count):
-    class Noise(Chosen):
-        class mechanism(Chosen.mechanism):
-            release = staticmethod(lambda total, stream: np.full_like(total, count))
+    class Noise(NoNoise):
+        release = staticmethod(lambda total, stream: np.full_like(total, count))
 
-    sums = BallSums(np.zeros((5, 1)), np.zeros(5, dtype=bool))
-    found = learn_quantiles(sums, Noise, None, edges=TARGET_EDGES, wanted=np.array([0.1, 0.9]))
+    sums, run = BallSums(np.zeros((5, 1)), np.zeros(5, dtype=bool)), HandRun(Noise)
+    wanted = np.array([0.1, 0.9])
+    found = learn_quantiles(sums, run, "spread", edges=TARGET_EDGES, wanted=wanted)
     assert np.isfinite(found).all()
     assert (np.abs(found) <= TARGET_EDGES[-1]).all()
 

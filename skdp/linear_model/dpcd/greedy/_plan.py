@@ -65,9 +65,9 @@ class GreedyPlan(SteppedPlan):
         n_parts = np.rint(sums * (_PARTS / self.clipping_norm))
         return np.clip(n_parts, -_LARGEST_N_PARTS, _LARGEST_N_PARTS)
 
-    def report(self, *, clip=None, **facts):
+    def report(self, *, clip=None, **changes):
         """Return the report of a run of this plan; the bound `clip` is no release's alone."""
-        return super().report(**facts)
+        return super().report(**changes)
 
 
 def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_size):
@@ -90,11 +90,11 @@ def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_si
         max_iter = auto_steps(budget.calibrate() * clip, problem)
     n_steps = check_count(max_iter, "max_iter")
 
-    def release(share, **fields):
-        n_times = fields["design"]["n_steps"]
-        noise = SPLIT_SLACK * budget.calibrate(n_steps=n_times) / math.sqrt(share)
-        return problem.release(noise_multiplier=noise, **fields)
+    def noise_multiplier(share, n_steps):
+        return SPLIT_SLACK * budget.calibrate(n_steps=n_steps) / math.sqrt(share)
 
+    # The intercept's first step has no choice before it.
+    n_released = n_steps + problem.n_columns - n_features
     # Parts are rounded to whole numbers, and so is the norm of several outputs' parts.
     rounded = 3.0 + 2.0 * n_outputs**1.5
     return GreedyPlan(
@@ -105,18 +105,18 @@ def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_si
         step_size=float(step_size),
         clipping_norm=clip if private else math.inf,
         scales=scales,
-        choice=release(
-            tuned.SHARE_OF_CHOICES,
+        choice=problem.release(
             bound=math.ceil(_PARTS * (1.0 + problem.rounding_slack) + rounded),
+            noise_multiplier=noise_multiplier(tuned.SHARE_OF_CHOICES, n_steps),
             size=1,
             noise="choice",
             design={"n_steps": n_steps},
         ),
-        step=release(
-            1.0 - tuned.SHARE_OF_CHOICES,
+        step=problem.release(
             bound=clip * math.hypot(1.0, tuned.WEIGHT_OF_SQUARES) if private else math.inf,
+            noise_multiplier=noise_multiplier(1.0 - tuned.SHARE_OF_CHOICES, n_released),
             size=n_outputs + 1,
-            design={"n_steps": n_steps + problem.n_columns - n_features},
+            design={"n_steps": n_released},
         ),
     )
 
