@@ -241,10 +241,10 @@ from skdp.linear_model.walr import _release as walr_release_module
 from skdp.linear_model.walr._release import prepared_rows
 from skdp.linear_model.walr._solver import BLOCK, consistent_means
 from skdp.linear_model.whitened import (
-    _estimators as whitened_estimators_module,
+    _base as whitened_base_module,
     _solver as whitened_solver_module,
 )
-from skdp.linear_model.whitened._estimators import BaseWhitened
+from skdp.linear_model.whitened._base import BaseWhitened
 from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
 from skdp.linear_model.whitened._moment import as_training_has_it, as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import MATRIX, WhitenedProblem, plan_inference, plan_whitened

@@ -72,7 +72,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
 def test_the_plan_of_whitening_is_made_of_public_scalars(
     options, share, estimator, records, monkeypatch
 ):
-    from tests.door import whitened_estimators_module as module
+    from tests.door import whitened_base_module as module
 
     calls = []
 

@@ -29,7 +29,7 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model.ball._solver import outside
-from skdp.linear_model.whitened._estimators import Solved
+from skdp.linear_model.whitened._base import Solved
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._given import check_n_knots, chosen_pairs, given_to, nothing_given
 from skdp.preprocessing.table._kinds import settle_kinds

@@ -14,7 +14,7 @@ from skdp.dask._table import set_columns
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, constraints_of_twin
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model.ball._solver import following, learn_ball, learn_targets
-from skdp.linear_model.whitened._estimators import NOT_INFERRED, BaseWhitened, Solved
+from skdp.linear_model.whitened._base import NOT_INFERRED, BaseWhitened, Solved
 
 
 @dataclass(frozen=True)

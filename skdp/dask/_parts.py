@@ -21,7 +21,7 @@ from skdp.dask._tables import RawTable
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.walr._solver import PublicRows
-from skdp.linear_model.whitened._estimators import rows_of
+from skdp.linear_model.whitened._base import rows_of
 from skdp.preprocessing._solver import ColumnSums
 
 _OTHER_SIZE = "a partition has another number of rows than the collection states."

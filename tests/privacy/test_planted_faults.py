@@ -28,7 +28,7 @@ from tests.door import (
     dpsgd_solver_module,
     linear_model_base_module,
     row_sums_module,
-    whitened_estimators_module,
+    whitened_base_module,
     whitened_solver_module as _solver,
 )
 from tests.privacy._cases import (
@@ -207,7 +207,7 @@ def intercept_outside_of_the_moment(patch):
     def shorter(**numbers):
         return WhitenedProblem(**numbers | {"row_norm": 1.0})
 
-    patch.setattr(whitened_estimators_module, "WhitenedProblem", shorter)
+    patch.setattr(whitened_base_module, "WhitenedProblem", shorter)
 
 
 def exact_moment(patch):

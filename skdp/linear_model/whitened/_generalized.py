@@ -20,7 +20,8 @@ from skdp.linear_model._base import (
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import learn_sizes
 from skdp.linear_model.whitened import _tuned as tuned
-from skdp.linear_model.whitened._estimators import REGRESSION_CONSTRAINTS, BaseWhitened, DPRidge
+from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitened
+from skdp.linear_model.whitened._estimators import DPRidge
 
 # Steps of a reciprocal of this move nothing; a larger one would overflow.
 _STEEPEST = 1e100

@@ -30,7 +30,7 @@ from skdp.linear_model.ball._plan import (
 from skdp.linear_model.ball._solver import learn_quantiles, outside
 from skdp.linear_model.ball._tuned import WIDTH_OF_CUT
 from skdp.linear_model.whitened import _tuned as tuned
-from skdp.linear_model.whitened._estimators import (
+from skdp.linear_model.whitened._base import (
     REGRESSION_CONSTRAINTS,
     BaseWhitened,
     rows_of,

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from skdp.linear_model import DPLogisticRegression
 from tests._loops import for_each
-from tests.door import Whitening, balance, whitened_estimators_module as _estimators
+from tests.door import Whitening, balance, whitened_base_module as _estimators
 
 BIAS, HIDDEN = 0.5, 0.2
 PLACES = np.arange(6000)

@@ -18,7 +18,7 @@ from tests.door import (
     _ends,
     clip_rows,
     solve_inference,
-    whitened_estimators_module as _estimators,
+    whitened_base_module as _estimators,
 )
 from tests.linear_model.whitened.test_inference_plan import BIAS, plan
 

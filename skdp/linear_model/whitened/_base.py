@@ -1,0 +1,339 @@
+"""What estimators of private whitening share."""
+
+from functools import partial
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from skdp._checks import check_finite, check_n_jobs, check_positive
+from skdp._families.targets import unit_of
+from skdp._rows.bounds import augmented_norm, intercept_constant
+from skdp._rows.fused import sums_of
+from skdp._rows.group_sums import GroupSums, group_rounding_slack
+from skdp._rows.groups import encode_groups
+from skdp._rows.row_sums import InferenceSums, RowSums, rounding_slack
+from skdp._sklearn import Interval, StrOptions, _fit_context
+from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    RowPrivateEstimator,
+    is_private,
+    weights_public,
+)
+from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
+from skdp.linear_model.ball._solver import Ball, inside, outside
+from skdp.linear_model.whitened import _tuned as tuned
+from skdp.linear_model.whitened._inference import MODELS, solve_inference
+from skdp.linear_model.whitened._moment import as_users_have_it, check_moment
+from skdp.linear_model.whitened._plan import (
+    WhitenedProblem,
+    plan_inference,
+    plan_whitened,
+    resolve_rows_per_group,
+)
+from skdp.linear_model.whitened._solver import balance, solve_whitened
+
+AUTO = StrOptions({"auto"})
+NOT_INFERRED = (
+    "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
+    "class_weight: what errors are made of isn't bounded or true otherwise."
+)
+_NO_LEARNT_BALL = (
+    "ball_budget must be 'auto' or 0 with inference=True and a data_norm: no ball is learnt then, "
+    "as rows beyond its radius would count less, and all rows within data_norm count whole."
+)
+_NO_NORM = (
+    "data_norm=None needs a learnt ball: give ball_budget, or a public bound data_norm on the norm "
+    "of a row."
+)
+_MOMENT_STATED = (
+    "public_moment, the second moment of public rows (a wrong one costs accuracy, not privacy)"
+)
+_WEIGHED_GROUPS = "groups go without public_weight and class_weight: a group is cut as a whole."
+CONSTRAINTS = {
+    **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
+    "moment_budget": [Interval(Real, 0, 1, closed="left"), AUTO],
+    "public_moment": ["array-like", None],
+    "data_norm": [POSITIVE, None],
+    **BALL_CONSTRAINTS,
+    "max_iter": [Interval(Integral, 1, 10**4, closed="both"), AUTO],
+    "clipping_norm": [POSITIVE, AUTO],
+    "step_size": [POSITIVE, AUTO],
+    "average": ["boolean"],
+    "rows_per_group": [Interval(Real, 1, 1e30, closed="both"), AUTO],
+    "inference": ["boolean"],
+    "n_jobs": [Integral, None],
+}
+
+# Regressions of other losses than squares have these: their errors aren't inferred.
+REGRESSION_CONSTRAINTS = {
+    **{name: allowed for name, allowed in CONSTRAINTS.items() if name != "inference"},
+    "momentum": [Interval(Real, 0, 1, closed="left"), AUTO],
+    "target_bounds": ["array-like", None],
+}
+
+
+class Solved(NamedTuple):
+    """What a fit found: coefficients in the units of its ball, and what it learnt on the way."""
+
+    coefs: np.ndarray
+    steps: object
+    # The plan that follows the ball.
+    plan: object
+    ball: Ball | None
+
+
+class BaseWhitened(BallMixin, RowPrivateEstimator):
+    """What the whitened estimators share."""
+
+    # Estimators without these parameters have their defaults.
+    momentum, public_moment = "auto", None
+    _copies_rows = False
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are kept in their precision, in order.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of a regression, one or more of each row; or labels of any type that can be
+            sorted.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. The number of groups is public; the number of rows of each
+            group is not. The number of groups sets `delta`, and divides the sum over all rows in
+            the objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. A Series must have the
+            index of X, as ids are matched with rows by their place. With None each row is a record.
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, if y has one class, or a class that isn't among
+            those declared, or a target outside the range of the loss, or if an id of a group is
+            missing; no message quotes an entry of the data.
+        TypeError
+            If X or y is of a kind that can't be read, X is sparse with `inference`, or an id can't
+            be hashed.
+        """
+        # 1. scikit-learn's contract
+        X, y = self._read(X, y)
+        targets, target_units, weights = self._read_targets(y, public_weight)
+
+        # 2. bound the data
+        X = rows_of(groups, X)
+        with sums_of(groups):
+            rows = weights.without_zero_weights(self._certified_rows(X))
+        codes, n_records = self._records(groups, X, weights)
+
+        # 3. plan from public numbers
+        plan = self._plan(
+            n_records,
+            X.shape[1],
+            targets.shape[1],
+            by_group=codes is not None,
+            scale=weights.scale,
+        )
+        run = plan.start(self.random_state)
+
+        # 4. solve
+        is_null = rows.norm == 0.0
+        with sums_of(groups):
+            targets, target_units, plan = self._learnt(
+                targets, target_units, plan, run, is_null, codes
+            )
+            rows, plan, ball = self._placed(rows, plan, run, codes)
+            coefs, steps = self._solve(plan, rows, targets, run, weights, codes)
+
+        # 5. publish
+        solved = Solved(coefs, steps, plan, ball)
+        return self._publish(solved, target_units, run, weights_public(public_weight))
+
+    def _publish(self, solved, target_units, run, also_public, also_not_covered=()):
+        """Publish what a fit found, in the units of targets, and its report."""
+        plan, steps, ball, bias = solved.plan, solved.steps, solved.ball, solved.plan.problem.bias
+        self._set_report(plan, steps, run, also_public, also_not_covered)
+        self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
+        self._set_coefs(outside(ball, solved.coefs, bias), bias, target_units)
+        self._set_errors(steps.errors, bias, unit_of(target_units), ball)
+        return self
+
+    def _learns_ball(self):
+        # No ball that holds all rows within a public bound has a shorter radius than that bound.
+        return not self.inference or self.data_norm is None
+
+    def _ball_budget(self):
+        if self.ball_budget not in ("auto", 0) and not self._learns_ball():
+            raise ValueError(_NO_LEARNT_BALL)
+        return super()._ball_budget()
+
+    def _public_ball(self, n_features):
+        if not self.inference:
+            return None
+        # Coefficients of rows that are weighted stay those of rows as they are.
+        radius = check_positive(self.data_norm, "data_norm")
+        return Ball(np.zeros(n_features), np.ones(n_features), radius)
+
+    def _takes_sparse(self):
+        return not self.inference
+
+    def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None):
+        check_n_jobs(self.n_jobs)
+        n_columns = self._n_columns(n_features)
+        data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
+        scale = scale or self._weight_scale(n_outputs)
+        budget = budget or self._budget(n_records, by_group)
+        moment = self.public_moment
+        if moment is not None:
+            moment = check_moment(moment, n_features)
+        n_rows, slack = 1.0, rounding_slack
+        ranges, ball, spent = self._planned_learning(
+            budget,
+            n_records,
+            (n_features, n_outputs),
+            data_norm,
+            tuned.SHARE_IN_BALL_OF_INFERENCE if self.inference else None,
+        )
+        if ball is not None:
+            data_norm = 1.0
+        elif data_norm is None:
+            raise ValueError(_NO_NORM)
+        if by_group:
+            slack = group_rounding_slack
+            n_rows = resolve_rows_per_group(
+                self.rows_per_group, budget, n_records, n_columns, self.moment_budget
+            )
+        problem = WhitenedProblem(
+            n_rows=n_records,
+            n_columns=n_columns,
+            n_outputs=n_outputs,
+            # To the moment all rows of a group are one, whose length is the root of their squares'.
+            row_norm=augmented_norm(data_norm, self.fit_intercept) * n_rows**0.5,
+            bias=intercept_constant(data_norm, self.fit_intercept),
+            rounding_slack=slack(n_records, n_columns, n_outputs),
+            alpha=check_positive(self.alpha, "alpha"),
+            smoothness=self._loss(n_outputs).smoothness,
+            typical_weight=scale.typical,
+            wanted_weight=scale.wanted,
+            steepest=scale.steepest,
+            bounded_targets=ranges is not None or self._has_given_bounds(),
+        )
+        make_plan = plan_inference if self.inference else plan_whitened
+        return make_plan(
+            problem,
+            budget,
+            ball=ball,
+            ranges=ranges,
+            left=1.0 - spent,
+            moment_budget=self.moment_budget,
+            public_moment=moment,
+            clipping_norm=self.clipping_norm,
+            max_iter=self.max_iter,
+            step_size=self.step_size,
+            momentum=self.momentum,
+            average=self.average,
+        )
+
+    def _certified_rows(self, X):
+        if self.ball_budget == 0 and self.data_norm is None:
+            raise ValueError(_NO_NORM)
+        return super()._certified_rows(X)
+
+    def _records(self, groups, X, weights):
+        """Return the group of each row, or None, and how many records there are."""
+        if self.inference and not (groups is None and weights.of_rows is None):
+            raise ValueError(NOT_INFERRED)
+        if groups is not None and weights.of_rows is not None:
+            raise ValueError(_WEIGHED_GROUPS)
+        return encode_groups(groups, X.shape[0])
+
+    def _solve(self, plan, rows, targets, run, weights, codes=None):
+        # Without noise nothing is cut, and a sum over groups is the sum over their rows.
+        codes = codes if plan.budget.is_private else None
+        sums = self._sums(
+            rows,
+            targets,
+            self.n_jobs,
+            weights.of_rows,
+            codes=codes,
+            largest_trace=plan.problem.row_norm**2,
+        )
+        with sums.at_work():
+            return self._stepped(sums, plan, targets.shape[1], run)
+
+    def _sums(self, rows, targets, n_jobs, weights=None, *, codes=None, largest_trace=None):
+        """Return sums over certified rows, over groups of them, or those of inference."""
+        loss = self._loss(targets.shape[1])
+        if self.inference:
+            return InferenceSums(MODELS[loss.name], rows, targets, loss, n_jobs)
+        if codes is None:
+            return RowSums(rows, targets, loss, n_jobs, weights)
+        return GroupSums(rows, targets, loss, n_jobs, codes=codes, largest_trace=largest_trace)
+
+    def _stepped(self, sums, plan, n_outputs, run):
+        """Return the coefficients that steps on sums lead to, and the steps."""
+        loss = self._loss(n_outputs)
+        if self.inference:
+            coefs, steps = solve_inference(sums, plan=plan, model=MODELS[loss.name], run=run)
+        else:
+            rules = (tuned.RULES if plan.ball is None else tuned.RULES_IN_BALL)[loss.name]
+            coefs, steps = solve_whitened(sums, plan=plan, rules=rules, run=run)
+        # Before there is a report: that would be beside the coefficients of a fit before.
+        check_finite(coefs if plan.outside is None else plan.outside(coefs))
+        if loss.name == "log_loss" and not self.inference:
+            coefs = balance(coefs, steps, plan)
+        return coefs, steps
+
+    def _assumed(self):
+        assumed = super()._assumed()
+        if self.public_moment is not None and is_private(self):
+            assumed = (_MOMENT_STATED, *assumed)
+        return assumed
+
+    def _set_report(self, plan, steps, run, also_public=(), also_not_covered=()):
+        """Publish the report, first of all: there are no coefficients without theirs."""
+        run.finish()
+        self.privacy_report_ = plan.report(
+            n_steps=steps.n_steps,
+            reproducible=run.reproducible,
+            also_public=self._assumed() + also_public,
+            not_covered=(*plan.budget.not_covered, *also_not_covered),
+        )
+        self.n_iter_ = steps.n_steps
+        self.clipping_norm_ = float(steps.clip)
+        self.step_size_ = steps.size
+        if "momentum" in self._parameter_constraints:
+            self.momentum_ = steps.momentum
+
+    def _set_moment(self, plan, steps, ball):
+        """Publish the moment that was released, or forget that of a fit before."""
+        vars(self).pop("moment_", None)
+        problem, white = plan.problem, steps.white
+        if plan.moment is not None and problem.bias and white is not None:
+            to_rows = partial(inside, ball, bias=problem.bias)
+            self.moment_ = as_users_have_it(white.moment, to_rows, problem.bias)
+
+
+def rows_of(groups, X):
+    """Return rows as sums over groups take them: dense, as mapped ones are."""
+    return X.toarray() if groups is not None and issparse(X) else X
