@@ -206,7 +206,7 @@ def test_what_changed_is_run_again_and_without_resume_all(project):
     assert run_script(project, "--only", "three")[:2] == (0, ["three"])
     assert run_script(project, "--property", "one")[:2] == (0, ["one", "three"])
     assert run_script(project, "--symbol", "two")[:2] == (0, ["two"])
-    status, run, output = run_script(project, "--symbol", "two", "--list")
+    status, _, output = run_script(project, "--symbol", "two", "--list")
     assert (status, output) == (0, f"two         two is wrong: {TESTS}/test_two.py\n")
     assert run_script(project)[:2] == (0, ["one", "two", "three"])
 

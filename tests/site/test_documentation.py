@@ -105,6 +105,19 @@ def test_files_and_objects_that_are_named_are_there(path):
         assert pydoc.locate(named) is not None, named
 
 
+def test_contributing_traces_releases_through_what_is_there():
+    page = (ROOT / "CONTRIBUTING.rst").read_text(encoding="utf-8")
+    places = re.findall(r"``([\w.]+)`` in\s+``([\w/]+\.py)``", page)
+    assert len(places) >= 10
+    for name, path in places:
+        text = (ROOT / "skdp" / path).read_text(encoding="utf-8")
+        for part in name.split("."):
+            assert re.search(rf"^ *(def |class |)(\w+, )*{part}\b", text, re.MULTILINE), (
+                name,
+                path,
+            )
+
+
 def test_extending_names_every_file_that_looks_a_loss_up():
     """But for the estimators, which take the losses that they list."""
     page = (DOC / "extending.rst").read_text(encoding="utf-8")
