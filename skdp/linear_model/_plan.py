@@ -31,9 +31,18 @@ class Problem:
     loss: Loss
     scale: WeightScale = EVEN
 
-    def release(self, **fields):
-        """Return a release of sums over the rows."""
-        return Release(n_records=self.n_rows, rounding_slack=self.rounding_slack, **fields)
+    def release(self, *, bound, noise_multiplier, size, design, pairwise=False, noise="gaussian"):
+        """Return a release of sums over the rows; see `Release`."""
+        return Release(
+            bound=bound,
+            noise_multiplier=noise_multiplier,
+            size=size,
+            n_records=self.n_rows,
+            rounding_slack=self.rounding_slack,
+            pairwise=pairwise,
+            noise=noise,
+            design=design,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -631,17 +631,17 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     def _declared(self, classes, first):
         """Return the classes of a stream, and whether a fit before it read them from y."""
         known = self.classes if first else self.classes_
-        given = known if classes is None else classes
         both = known is not None and classes is not None
-        if both and set(np.ravel(given).tolist()) != set(np.ravel(known).tolist()):
+        if both and set(np.ravel(classes).tolist()) != set(np.ravel(known).tolist()):
             raise ValueError("classes must be the same in every call of partial_fit.")
-        if given is None and not hasattr(self, "classes_"):
+        declared = known if classes is None else classes
+        if declared is None and not hasattr(self, "classes_"):
             raise ValueError("classes must be given to the first call of partial_fit.")
         report = getattr(self, "privacy_report_", None)
         was_read = report is not None and self._classes_read
-        if given is None:
+        if declared is None:
             return self.classes_, was_read
-        return given, was_read and not first
+        return declared, was_read and not first
 
     def _has_log_loss(self):
         return self.loss == "log_loss"

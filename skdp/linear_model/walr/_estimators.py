@@ -258,7 +258,17 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
 
         # 2. bound the data, 3. plan from public numbers; and release
         names = getattr(self, "feature_names_in_", None)
-        options = Options(**{name: getattr(self, name) for name in CONSTRAINTS})
+        options = Options(
+            fit_intercept=self.fit_intercept,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            ledger=self.ledger,
+            random_state=self.random_state,
+            classes=self.classes,
+            mechanism=self.mechanism,
+            noise_shape=self.noise_shape,
+            data_norm=self.data_norm,
+        )
         account = self._account()
         public, aggregate = release_labels(X, y, names, options, account, public_weight)
 

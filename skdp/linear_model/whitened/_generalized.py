@@ -126,8 +126,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # A warning about an overflow would reveal something of the data.
     @np.errstate(all="ignore")
-    def _learnt(self, targets, told, plan, run, is_null, codes=None):
-        """Return targets over their mean, and what `_sized` does."""
+    def _learnt(self, targets, target_units, plan, run, is_null, codes=None):
+        """Return targets over their mean, the mean, which is their unit, and the plan."""
         with BallSums(targets, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
             mean, plan = self._sized(sums, plan, run, lambda: targets[~is_null].mean())
         return targets / mean, mean, plan
@@ -153,12 +153,11 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             slope = max(np.float64(mean) ** (2.0 - power), 2.0 - power + (power - 1.0) * mean)
             slope, mean = float(np.clip(slope, 1.0, _STEEPEST)), 1.0
         weight = max(size / mean, 1.0)
-        given = plan.problem
         problem = replace(
-            given,
-            typical_weight=weight * given.typical_weight,
-            wanted_weight=weight * given.wanted_weight,
-            smoothness=slope * given.smoothness,
+            plan.problem,
+            typical_weight=weight * plan.problem.typical_weight,
+            wanted_weight=weight * plan.problem.wanted_weight,
+            smoothness=slope * plan.problem.smoothness,
         )
         return mean, replace(plan, problem=problem)
 
@@ -201,8 +200,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         if not self._learns_sizes:
             # The same, of several targets, too.
             return super().score(X, y, sample_weight)
-        found = self.predict(X)
-        return quietly(d2_tweedie_score, y, found, sample_weight=sample_weight, power=self._power)
+        means = self.predict(X)
+        return quietly(d2_tweedie_score, y, means, sample_weight=sample_weight, power=self._power)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

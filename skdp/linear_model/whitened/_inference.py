@@ -223,7 +223,7 @@ def solve_inference(sums, *, plan, model, run):
     if not all(np.isfinite(part).all() for part in (u, released)):
         return nothing, None
     rest = problem.bias**2
-    found = estimate(
+    errors = estimate(
         Releases(
             white=white,
             least=float(np.linalg.eigvalsh(moment)[0]),
@@ -247,8 +247,8 @@ def solve_inference(sums, *, plan, model, run):
         plan,
         model,
     )
-    steps = Steps(plan.n_steps, 1.0, 0.0, plan.n_settling, clip, errors=found, white=white)
-    return (white.A @ found.u)[np.newaxis], steps
+    steps = Steps(plan.n_steps, 1.0, 0.0, plan.n_settling, clip, errors=errors, white=white)
+    return (white.A @ errors.u)[np.newaxis], steps
 
 
 def shorter(counts, noise, bins, n_rows):

@@ -244,9 +244,10 @@ def balance(coefs, steps, plan):
     """
     problem, white = plan.problem, steps.white
     is_plain = problem.bias and {problem.typical_weight, problem.wanted_weight} == {1.0}
-    given = {plan.clipping_norm, plan.max_iter, plan.step_size} - {"auto"}
+    are_auto = {plan.clipping_norm, plan.max_iter, plan.step_size} == {"auto"}
     largest = steps.clip / _typical_length(white, problem)
-    if not (is_plain and largest < 1.0) or given or white.moment is None or plan.budget.of_groups:
+    is_plain = is_plain and are_auto and white.moment is not None and not plan.budget.of_groups
+    if not (is_plain and largest < 1.0):
         return coefs
     w, known = coefs[0], white.moment - white.noise * np.eye(len(white.moment))
     mean = np.clip(w @ known[:, -1] / problem.bias, -_FARTHEST, _FARTHEST)

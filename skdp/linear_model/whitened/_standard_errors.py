@@ -378,7 +378,7 @@ def _are_rare(along, r):
 
 
 def _covariance_of_hessian(step, noise, to_mapped):
-    """Return the covariance of a noisy Hessian's error times a step, in mapped coordinates.
+    """Return the covariance of the error of a noisy Hessian, times a step, in mapped coordinates.
 
     `noise` is the standard deviation of a diagonal entry, and the symmetric `to_mapped` maps the
     noise from both sides.
