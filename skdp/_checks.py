@@ -8,6 +8,8 @@ from reprlib import repr as short
 import numpy as np
 from scipy.sparse import issparse
 
+from skdp._rows.entry_types import is_of_numbers
+
 LARGEST_BOUND = 1e100
 LARGEST_WEIGHT = 1e15
 _LARGEST_COUNT = 10**15
@@ -88,7 +90,7 @@ def read_numbers(values, problem):
             numbers = numbers.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(problem) from None
-    if numbers.dtype.kind not in "iuf" or np.ma.isMaskedArray(values):
+    if not is_of_numbers(numbers.dtype) or np.ma.isMaskedArray(values):
         raise ValueError(problem)
     with np.errstate(over="ignore"):
         return numbers.astype(np.float64)

@@ -93,7 +93,7 @@ _SEED_IN_COPY = (
     "This {} was fitted with a seed, and the copy holds it as random_state: anyone who has it can "
     "remove the noise. Publish a fit that was made with random_state=None."
 )
-# Of the parameters that every private estimator has.
+# Every private estimator has these parameters.
 BUDGET_CONSTRAINTS = {
     "epsilon": [Interval(Real, 0, None, closed="right")],
     "delta": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
@@ -298,10 +298,18 @@ class RecordPrivateEstimator(PrivateEstimator):
     def _check_targets(self, y):
         """Refuse targets that no fit takes, whatever else is asked of it."""
 
-    def _preview(self, *sizes, **unit):
+    def _plan_for(self, sizes, *, by_group):
+        """Return the plan of a fit on rows of such sizes, whose records are groups or rows."""
+        # Methods that can't protect groups of rows have plans without a word for it.
+        return self._plan(*sizes, by_group=True) if by_group else self._plan(*sizes)
+
+    def _preview(self, *sizes, by_group=False):
         """Return the report that a fit of such sizes would have."""
-        said = {"reproducible": self.random_state is not None, "also_public": self._assumed()}
-        return self._plan(*sizes, **unit).report(open_parts=self._open_parts(), **said)
+        return self._plan_for(sizes, by_group=by_group).report(
+            reproducible=self.random_state is not None,
+            also_public=self._assumed(),
+            open_parts=self._open_parts(),
+        )
 
 
 def model_of(estimator):
@@ -318,16 +326,23 @@ def require_groups(estimator, place):
         raise ValueError(_NO_GROUPS.format(place, type(estimator).__name__))
 
 
-def rehearse(estimator, X, y, groups=None, **settings):
+def rehearse(estimator, X, y, groups=None, *, budget=None):
     """Fit a copy of a private estimator up to its charge, silently; its errors are raised.
 
     A fit reads its input and plans before it is charged, and only then there is noise. So nothing
-    is released, and the copy is forgotten. `settings` are parameters of the copy that differ.
+    is released, and the copy is forgotten. It has the epsilon and the delta of a budget, if there
+    is one.
     """
-    copy = clone(estimator).set_params(ledger=REHEARSAL, random_state=None, **settings)
-    given = {} if groups is None else {"groups": groups}
+    copy = clone(estimator).set_params(ledger=REHEARSAL, random_state=None)
+    if budget is not None:
+        copy.set_params(epsilon=budget.epsilon, delta=budget.delta)
     with warnings.catch_warnings(action="ignore"), contextlib.suppress(Rehearsed):
-        copy.fit(X, y, **given)
+        fit_groups(copy, X, y, groups)
+
+
+def fit_groups(estimator, X, y, groups=None):
+    """Fit an estimator, which may take no groups where there are none."""
+    return estimator.fit(X, y) if groups is None else estimator.fit(X, y, groups=groups)
 
 
 def is_default(estimator, name):
@@ -343,20 +358,21 @@ def is_default(estimator, name):
         return False
 
 
-def refuse_settings(part, wrapper, place, *, how=""):
+def refuse_settings(part, wrapper, place, *, division=""):
     """Refuse what an estimator inside another was given, and the other one would overwrite.
 
     What is as the constructor makes it counts as not given, and what both have as agreed. The
-    message calls the part by its `place`, says `how` the wrapper shares its epsilon and delta, and
-    quotes no value.
+    message calls the part by its `place`, says the `division` by which the wrapper shares its
+    epsilon and delta, and quotes no value.
     """
     for name in BUDGET_CONSTRAINTS:
         if is_default(part, name) or _is_agreed(name, getattr(part, name), getattr(wrapper, name)):
             continue
-        outer, how = type(wrapper).__name__, how if name in ("epsilon", "delta") else ""
+        outer = type(wrapper).__name__
+        division_of_name = division if name in ("epsilon", "delta") else ""
         raise ValueError(
             f"{name} of {place} is set, and {outer} sets its own there: give {name} to the "
-            f"{outer}{how}, and leave it as {type(part).__name__} has it by default."
+            f"{outer}{division_of_name}, and leave it as {type(part).__name__} has it by default."
         )
 
 

@@ -85,15 +85,14 @@ from skdp._rows.bounds import (
 )
 from skdp._rows.categories import InfiniteEntryError, as_category
 from skdp._rows.clipping import clip_contributions
-from skdp._rows.columns import find_gaps
 from skdp._rows.entries import (
     CLASSES,
-    CODE,
-    DATE,
-    GAP,
+    CODE_ENTRY,
+    DATE_ENTRY,
+    GAP_ENTRY,
     GAP_MARKS,
-    NUMBER,
-    TEXT,
+    NUMBER_ENTRY,
+    TEXT_ENTRY,
     UnreadableEntryError,
     as_day,
     as_number,
@@ -103,9 +102,9 @@ from skdp._rows.entries import (
     moment_of,
 )
 from skdp._rows.frames import Frame, Untyped, Words, count_bins, dense, read_frame
+from skdp._rows.gaps import find_gaps
 from skdp._rows.group_sums import GroupSums, group_rounding_slack, map_by
 from skdp._rows.groups import encode_groups
-from skdp._rows.handed import as_floats
 from skdp._rows.kinds import (
     BOOLEAN,
     DATE as DATE_KIND,
@@ -120,6 +119,7 @@ from skdp._rows.kinds import (
 from skdp._rows.labels import label_beside, texts_apart
 from skdp._rows.row_sums import BlockSums, InferenceSums, RowSums, block_rows, rounding_slack
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries, days_of_dates
+from skdp._rows.step_tables import as_floats
 from skdp._rows.threads import map_in_order, single_threaded_blas
 from skdp._sklearn import StrOptions, in_order_of_rows, read_list
 from skdp.accountant import (
@@ -300,7 +300,6 @@ from skdp.preprocessing._plan import (
     COUNTS,
     DISTRIBUTIONS,
     MOMENTS,
-    N_THRESHOLDS,
     geometric_edges,
     hiding_threshold,
     linear_edges,
@@ -312,6 +311,7 @@ from skdp.preprocessing._plan import (
     root_weights,
 )
 from skdp.preprocessing._solver import ColumnSums, find_quantiles, release_counts, scale_columns
+from skdp.preprocessing._tuned import N_THRESHOLDS
 from skdp.preprocessing.table._bins import (
     coarse_ends,
     find_narrow,

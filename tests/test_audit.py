@@ -187,18 +187,18 @@ def test_the_one_run_bound_holds_for_randomised_response(m, epsilon, delta):
 def test_the_bound_of_right_one_run_guesses_by_hand():
     """All 8 guesses are right; the four numbers of guesses that are tried share the error."""
     present = np.arange(8) % 2 == 0
-    found = _one_run(np.eye(8), np.where(present, 1.0, -1.0), present, delta=0.0, error=0.1)
+    attack = _one_run(np.eye(8), np.where(present, 1.0, -1.0), present, delta=0.0, error=0.1)
     right = (0.1 / 4) ** (1 / 8)
-    assert found["epsilon_lower_bound"] == pytest.approx(math.log(right / (1.0 - right)), rel=1e-9)
-    assert (found["true_positives"], found["false_positives"]) == (4, 0)
+    assert attack.bound == pytest.approx(math.log(right / (1.0 - right)), rel=1e-9)
+    assert (attack.true_positives, attack.false_positives) == (4, 0)
     # Of 32 the 4 surest are right, and of the others every other one.
     guessed = np.repeat([True, False], 16)
     right = np.isin(np.arange(32), [0, 1, 30, 31]) | (np.arange(32) % 2 == 0)
     scores = 16.5 - np.arange(32)
-    found = _one_run(np.eye(32), scores, guessed == right, delta=0.0, error=0.8)
+    attack = _one_run(np.eye(32), scores, guessed == right, delta=0.0, error=0.8)
     right = (0.8 / 4) ** (1 / 4)
-    assert found["epsilon_lower_bound"] == pytest.approx(math.log(right / (1.0 - right)), rel=1e-9)
-    assert (found["positives"], found["negatives"]) == (2, 2)
+    assert attack.bound == pytest.approx(math.log(right / (1.0 - right)), rel=1e-9)
+    assert (attack.positives, attack.negatives) == (2, 2)
 
 
 # Estimators.

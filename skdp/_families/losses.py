@@ -20,7 +20,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import entr, expit, logsumexp, softmax
 
-# Of `LogLoss.dual_step`: the error of expit(t) goes from 0.2 at the start to 5e-3 and 1.2e-7.
+# In `LogLoss.dual_step` the error of expit(t) goes from 0.2 at the start to 5e-3 and 1.2e-7.
 _HALLEY_STEPS = 2
 # A constant prediction is for no rarer class than this.
 _RAREST = 1e-6

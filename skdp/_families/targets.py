@@ -148,6 +148,6 @@ def of_one_width(bounds, *, center):
     return midpoint - widest, midpoint + widest
 
 
-def unit_of(told):
+def unit_of(units):
     """Return what targets were divided by, for a fit's units or classes; labels are in no units."""
-    return getattr(told, "half_width", 1.0)
+    return getattr(units, "half_width", 1.0)

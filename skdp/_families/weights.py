@@ -84,14 +84,14 @@ def class_scale(class_weight, n_classes):
     """Return the scale of the weights of so many classes; those without one have 1."""
     if class_weight is None:
         return EVEN
-    found = list(check_class_weight(class_weight).values())
-    found += [1.0] * max(0, n_classes - len(found))
-    logs = [math.log(weight) for weight in found if weight > 0.0]
+    weights = list(check_class_weight(class_weight).values())
+    weights += [1.0] * max(0, n_classes - len(weights))
+    logs = [math.log(weight) for weight in weights if weight > 0.0]
     if not logs:
         raise ValueError("class_weight must leave a class a weight above 0.")
-    several = any(weight != 1.0 for weight in found)
+    several = any(weight != 1.0 for weight in weights)
     typical = math.exp(sum(logs) / len(logs))
-    return WeightScale(max(found), typical, max(found), several, max(typical, 1.0))
+    return WeightScale(max(weights), typical, max(weights), several, max(typical, 1.0))
 
 
 def weigh(public_weight=None, *, class_weight=None, classes=None, targets=None):
@@ -122,7 +122,7 @@ def weigh(public_weight=None, *, class_weight=None, classes=None, targets=None):
 def weights_of_classes(class_weight, classes):
     """Return the weight of each class, 1 where none is given."""
     given = check_class_weight(class_weight)
-    found = [given.pop(label, 1.0) for label in classes.tolist()]
+    weights = [given.pop(label, 1.0) for label in classes.tolist()]
     if given:
         raise ValueError("class_weight has a key that is none of the classes.")
-    return np.array(found)
+    return np.array(weights)

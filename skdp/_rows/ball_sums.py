@@ -37,7 +37,7 @@ class BallSums(BlockSums):
         kernels = kernels_for(X) if shares is None else None
         super().__init__(X, X.shape[1], n_jobs, kernels)
         self._is_null, self._shares = is_null, shares
-        # Of compiled sums: a centre and units, and the lengths that rows have from there.
+        # Compiled sums keep the last centre and units, and the lengths that rows have from there.
         self._measured = None, None, None
 
     def counts(self, bins, centre, unit, mechanism):
@@ -67,9 +67,9 @@ class BallSums(BlockSums):
         def add(block, x, scale, total):
             z = _scaled(x, centre, per_unit)
             np.copyto(z, 0.0, where=x == 0.0)
-            found = places(bins, z)
-            found += bins.n_bins * np.arange(x.shape[1])
-            self._count(total, found, block, mechanism)
+            bin_of_entry = places(bins, z)
+            bin_of_entry += bins.n_bins * np.arange(x.shape[1])
+            self._count(total, bin_of_entry, block, mechanism)
 
         per_unit, size = 1.0 / (unit * bins.unit), self.n_columns * bins.n_bins
         if issparse(self._X):
@@ -93,9 +93,9 @@ class BallSums(BlockSums):
 
         def add(block, x, scale, total):
             z = _scaled(x, centre, per_unit)
-            found = places(bins, z)
-            found += bins.n_bins * (2 * np.arange(x.shape[1]) + (z > 0.0))
-            self._count(total, found, block, mechanism)
+            bin_of_entry = places(bins, z)
+            bin_of_entry += bins.n_bins * (2 * np.arange(x.shape[1]) + (z > 0.0))
+            self._count(total, bin_of_entry, block, mechanism)
 
         per_unit, size = 1.0 / (unit * bins.unit), 2 * self.n_columns * bins.n_bins
         return self._sum(add, (size,), mechanism.rounded).reshape(-1, 2, bins.n_bins)
@@ -113,24 +113,24 @@ class BallSums(BlockSums):
         x = self._read(slice(self._n_rows))[~self._is_null]
         z = (x.data - centre[x.indices]) * per_unit[x.indices]
         z[x.data == 0.0] = 0.0
-        found = places(bins, z) + bins.n_bins * x.indices.astype(np.int64)
-        total = np.bincount(found, minlength=self.n_columns * bins.n_bins).astype(float)
+        bin_of_entry = places(bins, z) + bins.n_bins * x.indices.astype(np.int64)
+        total = np.bincount(bin_of_entry, minlength=self.n_columns * bins.n_bins).astype(float)
         total[:: bins.n_bins] += x.shape[0] - np.bincount(x.indices, minlength=self.n_columns)
         return total
 
-    def _count(self, total, found, block, mechanism):
-        """Add the records of a block to the bins where they were found."""
+    def _count(self, total, bins, block, mechanism):
+        """Add the records of a block to the bins that they, or their entries, are in."""
         kept = slice(None)
         if self._is_null[block].any():
             kept = ~self._is_null[block]
-            found = found[kept]
+            bins = bins[kept]
         if self._shares is None:
-            total += np.bincount(found.ravel(), minlength=total.size)
+            total += np.bincount(bins.ravel(), minlength=total.size)
             return
-        # On the grid already: what rows add is exact, and of a group never more than 1.
+        # Parts are on the grid already: what rows add is exact, and a group's is never more than 1.
         parts = np.floor(self._shares[block][kept] / mechanism.grid) * mechanism.grid
-        weights = np.broadcast_to(parts.reshape(-1, *[1] * (found.ndim - 1)), found.shape)
-        total += np.bincount(found.ravel(), weights.ravel(), minlength=total.size)
+        weights = np.broadcast_to(parts.reshape(-1, *[1] * (bins.ndim - 1)), bins.shape)
+        total += np.bincount(bins.ravel(), weights.ravel(), minlength=total.size)
 
     def moved(self, centre, unit, radius, mechanism):
         """Return the sum of rows that are moved, and cut to a radius."""
@@ -362,7 +362,7 @@ class RowsInUnits:
         return self.source.dtype
 
     @property
-    def held(self):
+    def in_memory(self):
         """A copy of all rows in units, of those that lie in memory and wait for compiled sums."""
         if _is_mapped(self.source) or kernels_for(self) is None:
             return self

@@ -245,7 +245,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     where it is known.
     """
     data_norm = float(data_norm)
-    # Of entries that aren't aligned, as in some memory maps, NumPy gathers rows of a copy of all.
+    # Where entries aren't aligned, as in some memory maps, NumPy gathers rows from a copy of all.
     X = csr_array(sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
     norm = row_norms(X) if norm is None else norm
     # Squares of finite entries may overflow, too.

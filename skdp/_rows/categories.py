@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._rows.columns import is_gap, sort_categories
 from skdp._rows.entries import (
     UnreadableEntryError,
     as_number,
@@ -18,6 +17,8 @@ from skdp._rows.entries import (
     same_word,
 )
 from skdp._rows.frames import open_columns
+from skdp._rows.gaps import is_gap
+from skdp._rows.naming import sort_categories
 
 _AUTO = "auto"
 _TOO_LARGE = "column {!r} holds infinite numbers, or numbers too large for a float."
@@ -44,7 +45,7 @@ def as_category(entry):
         return plain_text(entry)
     number = as_number(entry)
     if math.isfinite(number):
-        # Of two zeros, which are equal, none tells what came first.
+        # The zeros are equal, and which of them is there would tell what came first.
         return number + 0.0
     is_number = isinstance(entry, (Real, Decimal)) and not is_gap(entry)
     if is_number and not (isinstance(entry, Decimal) and entry.is_nan()):
@@ -126,7 +127,7 @@ def _read(entries, name, missing_values):
 def in_categories(X, gaps):
     """Return the columns of an array of floats, which were checked before, as `Categories`."""
     columns = (np.unique(column, return_inverse=True) for column in np.where(gaps, np.nan, X).T)
-    # Of two zeros, which are equal, none tells what came first.
+    # The zeros are equal, and which of them is there would tell what came first.
     return [
         Categories([one + 0.0 if one == one else np.nan for one in known.tolist()], codes)
         for known, codes in columns
@@ -148,8 +149,8 @@ class Known:
     def places(self, entries, unknown):
         """Return for each row the place of its category, or of what is none of them."""
         with np.errstate(all="ignore"):
-            found = [self._find(entry, unknown) for entry in entries.entries]
-        return np.array(found, dtype=np.int64)[entries.codes]
+            places_of_entries = [self._find(entry, unknown) for entry in entries.entries]
+        return np.array(places_of_entries, dtype=np.int64)[entries.codes]
 
     def _find(self, entry, unknown):
         for form in self._forms(entry):
@@ -193,11 +194,11 @@ def _check_declared(declared):
     if isinstance(declared, str) or not isinstance(declared, Collection):
         raise ValueError("an entry of categories must be 'auto' or a list of categories.")
     try:
-        found = [one if one == one else np.nan for one in map(as_category, declared)]
+        categories = [one if one == one else np.nan for one in map(as_category, declared)]
     except UnreadableEntryError as error:
         raise TypeError(f"a list of categories {error}") from None
     except InfiniteEntryError:
         raise ValueError("a list of categories holds an infinite or too large number.") from None
-    if not found or len(set(found)) < len(found):
+    if not categories or len(set(categories)) < len(categories):
         raise ValueError("a list of categories must hold at least one, and none of them twice.")
-    return sort_categories(found)
+    return sort_categories(categories)

@@ -4,20 +4,26 @@ Messages name columns and types, which are public, and no value. Libraries are k
 their types, because they needn't be installed.
 """
 
-import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
-from decimal import Decimal
 from functools import partial
 from io import IOBase
 from itertools import chain
-from numbers import Real
 from operator import attrgetter
 from os import PathLike
 
 import numpy as np
 from sklearn import get_config
+
+from skdp._rows.entry_types import (
+    BOOLEANS,
+    DATES,
+    GAPS_OF_PANDAS,
+    NUMBERS,
+    PERIOD_OF_PANDAS,
+    SPANS,
+)
 
 _LOADED = ": give the table that it stands for, X.{}."
 _ONE_COLUMN = ", a single column: give {}."
@@ -96,11 +102,9 @@ _UNREADABLE_ENTRIES = {
     **dict.fromkeys(("date", "datetime", "Timestamp", "datetime64", "Period"), _DATES),
     **dict.fromkeys(("timedelta", "Timedelta", "timedelta64"), _SPANS),
 }
-# Dates and spans of time, subclasses too. pandas, which has more, needn't be installed.
-_TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
-_TIMES_OF_PANDAS = "Period"
-_GAPS = frozenset(("NoneType", "NAType", "NaTType"))
-_NUMBERS_AND_TEXT = (str, Real, np.bool_, Decimal)
+_TIMES = (*DATES, *SPANS)
+_GAPS = frozenset(("NoneType", *GAPS_OF_PANDAS))
+_NUMBERS_AND_TEXT = (str, *NUMBERS, *BOOLEANS)
 
 
 def refuse_unreadable(X, dtype="numeric", reset=True, skip_check_array=False, **_checks):
@@ -158,7 +162,7 @@ def refuse_container(X):
         raise TypeError(text) if known[1] != "Series" else ValueError(text)
     if getattr(getattr(X, "dtype", None), "names", None) is not None:
         raise TypeError(_RECORDS)
-    # Of SciPy's sparse arrays one kind is a dict.
+    # One kind of SciPy's sparse arrays is a dict, and has a shape.
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError(_TABLE_OF.format(name))
     if isinstance(X, list | tuple) and any(issubclass(row, Mapping) for row in set(map(type, X))):
@@ -210,7 +214,7 @@ def _typed_columns(X):
         yield None, X.dtype
         return
     if not isinstance(getattr(X, "dtypes", None), Iterable):
-        # Of Arrow's tables the columns hold entries.
+        # Arrow has its types in a schema, because columns of its tables hold entries.
         names = getattr(X, "column_names", ())
         dtypes = getattr(getattr(X, "schema", None), "types", ())
     else:
@@ -260,7 +264,7 @@ def _refuse_entry(column, kind, numbers_alone):
     name = kind.__name__
     if issubclass(kind, _NUMBERS_AND_TEXT) or name in _GAPS:
         return
-    if not numbers_alone and (issubclass(kind, _TIMES) or name == _TIMES_OF_PANDAS):
+    if not numbers_alone and (issubclass(kind, _TIMES) or name == PERIOD_OF_PANDAS):
         return
     if numbers_alone and hasattr(kind, "__float__") and name not in _UNREADABLE_ENTRIES:
         return

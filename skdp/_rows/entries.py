@@ -7,18 +7,24 @@ import datetime
 import functools
 import math
 from collections.abc import Callable
-from decimal import Decimal
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
-from skdp._rows.columns import GAP_TYPES, number_in_words
 from skdp._rows.containers import remedy_for
+from skdp._rows.entry_types import BOOLEANS, GAPS_OF_PANDAS, NUMBERS, PERIOD_OF_PANDAS
+from skdp._rows.naming import number_in_words
 
 # What an entry of a column without a type is: the first of these that it can be. A code is a text
 # of digits that begins with 0, which a number would lose.
-CLASSES = NUMBER, DATE, CODE, TEXT, GAP = "number", "date", "code", "text", "gap"
+NUMBER_ENTRY, DATE_ENTRY, CODE_ENTRY, TEXT_ENTRY, GAP_ENTRY = (
+    "number",
+    "date",
+    "code",
+    "text",
+    "gap",
+)
+CLASSES = (NUMBER_ENTRY, DATE_ENTRY, CODE_ENTRY, TEXT_ENTRY, GAP_ENTRY)
 # Texts that stand for a gap, in small letters.
 GAP_MARKS = frozenset(
     (
@@ -77,23 +83,23 @@ def class_of(entry):
     if family.is_text:
         return _class_of_text(str.strip(entry))
     if math.isfinite(_value(entry, family.number)):
-        return NUMBER
-    return DATE if math.isfinite(_value(entry, family.day)) else GAP
+        return NUMBER_ENTRY
+    return DATE_ENTRY if math.isfinite(_value(entry, family.day)) else GAP_ENTRY
 
 
 def _class_of_text(text):
     number = _number_in(text)
     if math.isfinite(number):
-        return CODE if len(text) > 1 and text[0] == "0" and text.isdigit() else NUMBER
+        return CODE_ENTRY if len(text) > 1 and text[0] == "0" and text.isdigit() else NUMBER_ENTRY
     # What isn't finite is a gap as a number is, whatever its type.
     if math.isinf(number) or is_gap_mark(text):
-        return GAP
-    return DATE if math.isfinite(_day_in(text)) else TEXT
+        return GAP_ENTRY
+    return DATE_ENTRY if math.isfinite(_day_in(text)) else TEXT_ENTRY
 
 
 def is_gap_entry(entry):
     """Return whether an entry is a gap, or a text that stands for one."""
-    return _family_of(type(entry)) is not None and class_of(entry) == GAP
+    return _family_of(type(entry)) is not None and class_of(entry) == GAP_ENTRY
 
 
 def is_gap_mark(text):
@@ -154,12 +160,19 @@ def plain_text(text):
     return str.__str__(text)
 
 
-_SAME_WORDS = {"False": "0", "True": "1", "0": "False", "1": "True"}
+# What a number of a column of booleans stands for, and the other way round.
+_BOOLEAN_OF_NUMBER = {"0": "False", "1": "True"}
+_SAME_WORDS = _BOOLEAN_OF_NUMBER | {word: number for number, word in _BOOLEAN_OF_NUMBER.items()}
 
 
 def same_word(word):
     """Return the other word of False or True as a boolean and as a number, None for all others."""
     return _SAME_WORDS.get(word)
+
+
+def word_of_boolean(word):
+    """Return the word of a boolean that is written as a number; all others stay."""
+    return _BOOLEAN_OF_NUMBER.get(word, word)
 
 
 def moment_of(day):
@@ -276,16 +289,17 @@ _GAPS = _Family()
 _FAMILIES = (
     (str, _Family(is_text=True, number=_number_of_text, day=_day_of_text)),
     (type(None), _GAPS),
-    ((bool, np.bool_), _Family(is_boolean=True, number=_number_of_number)),
+    (BOOLEANS, _Family(is_boolean=True, number=_number_of_number)),
     (np.timedelta64, _Family(number=_days_of_numpy_span)),
     (datetime.timedelta, _Family(number=_days_of_span)),
-    ((Real, Decimal), _Family(number=_number_of_number)),
+    (NUMBERS, _Family(number=_number_of_number)),
     (datetime.datetime, _Family(day=_day_of_moment)),
     (datetime.date, _Family(day=_day_of_date)),
     (np.datetime64, _Family(day=_day_of_numpy_date)),
 )
 # Those of pandas, which needn't be installed, that are none of these, or not to be taken for it.
-_FAMILIES_OF_PANDAS = {name: _GAPS for name in GAP_TYPES} | {"Period": _Family(day=_day_of_period)}
+_FAMILIES_OF_PANDAS = {name: _GAPS for name in GAPS_OF_PANDAS}
+_FAMILIES_OF_PANDAS[PERIOD_OF_PANDAS] = _Family(day=_day_of_period)
 
 
 @functools.cache

@@ -8,7 +8,6 @@ import narwhals as nw
 import numpy as np
 
 from skdp._rows.bounds import present_records
-from skdp._rows.columns import sort_categories
 from skdp._rows.containers import refuse_columns, refuse_entries, refuse_equal_names, refuse_rows
 from skdp._rows.entries import CLASSES, UnreadableEntryError, are_dates, is_gap_entry, same_word
 from skdp._rows.kinds import (
@@ -22,6 +21,7 @@ from skdp._rows.kinds import (
     holds_numbers,
     reader_of,
 )
+from skdp._rows.naming import sort_categories
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries
 from skdp._sklearn import quietly, validate_data
 from skdp.exceptions import LostDataWarning, warn_user
@@ -185,8 +185,8 @@ def _most_frequent(codes, groups, known):
     ranks = {word: rank for rank, word in enumerate(sort_categories(known))}
     rank_of = np.array([ranks[word] for word in known])
     pairs = groups * len(known) + rank_of[codes]
-    found, counts = np.unique(pairs, return_counts=True)
-    group, rank = np.divmod(found, len(known))
+    distinct_pairs, counts = np.unique(pairs, return_counts=True)
+    group, rank = np.divmod(distinct_pairs, len(known))
     order = np.lexsort((rank, -counts, group))
     first = np.unique(group[order], return_index=True)[1]
     return np.argsort(rank_of)[rank[order[first]]]

@@ -11,7 +11,8 @@ import numpy as np
 WORTHWHILE_ENTRIES = 2**25
 # The same of slopes, a row's at a step each, that a fit computes.
 WORTHWHILE_SLOPES = 2**28
-_told = ContextVar("compiled", default=None)
+# Whether sums are compiled, where the size of the rows at hand doesn't decide; None where it does.
+_is_compiled = ContextVar("compiled", default=None)
 _NO_FACTORS = np.empty(0)
 
 
@@ -22,8 +23,10 @@ def kernels_for(X):
     """
     X = getattr(X, "source", X)
     is_plain = isinstance(X, np.ndarray) and X.flags.c_contiguous
-    told = _told.get()
-    if not is_plain or not (can_compile(prod(X.shape)) if told is None else told):
+    is_compiled = _is_compiled.get()
+    if is_compiled is None:
+        is_compiled = can_compile(prod(X.shape))
+    if not (is_plain and is_compiled):
         return None
     return import_module("skdp._rows.kernels")
 
@@ -57,13 +60,13 @@ def units_of(X, block):
 
 
 @contextmanager
-def sums_compiled(told):
+def sums_compiled(is_compiled):
     """Have sums compiled or not, however few rows have them: these are part of a larger table."""
-    token = _told.set(told)
+    token = _is_compiled.set(is_compiled)
     try:
         yield
     finally:
-        _told.reset(token)
+        _is_compiled.reset(token)
 
 
 def sums_of(groups):

@@ -179,11 +179,11 @@ def map_by(A):
 
     def mapped(vectors):
         of_vector, coarse, fine = _in_parts(vectors, bits)
-        found = coarse @ rests.T
-        found += fine @ columns.T
-        found = np.ldexp(found, -bits, out=found)
-        found += coarse @ columns.T
-        return np.ldexp(found, of_vector[:, np.newaxis] + of_column, out=found)
+        products = coarse @ rests.T
+        products += fine @ columns.T
+        products = np.ldexp(products, -bits, out=products)
+        products += coarse @ columns.T
+        return np.ldexp(products, of_vector[:, np.newaxis] + of_column, out=products)
 
     return mapped
 

@@ -7,6 +7,8 @@ Rows are given as tuples: rows, a centre, a factor for each column, and which ro
 count as 0. The rows are moved to these units as they are read, but where the centre is None.
 """
 
+from functools import partial
+
 import numpy as np
 from numba import njit, types
 from numba.extending import overload
@@ -20,14 +22,15 @@ _PRODUCT_ROWS = 64
 _LARGEST = 40.0
 
 
-def _compiled(**how):
+def _compiled(*, fastmath=False):
+    compiler = partial(njit, fastmath=fastmath, nogil=True, error_model="numpy")
+
     def compile_it(function):
-        how.update(nogil=True, error_model="numpy")
         try:
-            return njit(cache=True, **how)(function)
+            return compiler(cache=True)(function)
         except RuntimeError:
             # There is no folder to keep compiled code in.
-            return njit(**how)(function)
+            return compiler()(function)
 
     return compile_it
 
@@ -234,7 +237,7 @@ def count_entries(units, shift, first, n_bins, total):
     aren't counted.
     """
     rows, centre, factors, is_void = units
-    z, found = np.empty(len(centre)), np.empty(len(centre), np.int64)
+    z, bin_of_entry = np.empty(len(centre)), np.empty(len(centre), np.int64)
     counts, bits = np.zeros(len(total), np.int64), z.view(np.int64)
     for i in range(len(rows)):
         if is_void[i]:
@@ -242,8 +245,8 @@ def count_entries(units, shift, first, n_bins, total):
         for j in range(len(z)):
             z[j] = 0.0 if rows[i, j] == 0.0 else abs((rows[i, j] - centre[j]) * factors[j])
         for j in range(len(z)):
-            found[j] = j * n_bins + min(max((bits[j] >> shift) - first, 0), n_bins - 1)
+            bin_of_entry[j] = j * n_bins + min(max((bits[j] >> shift) - first, 0), n_bins - 1)
         for j in range(len(z)):
-            counts[found[j]] += 1
+            counts[bin_of_entry[j]] += 1
     for k in range(len(total)):
         total[k] += counts[k]

@@ -24,8 +24,8 @@ def _cut(scales, weights, lengths, bound, slopes):
         for i in range(len(slopes)):
             size = abs(slopes[i])
             # That of the worse label, which isn't known here.
-            most = max(size, 1.0 - size) * lengths[i] * weights[i] if scales else 0.0
-            slopes[i] *= weights[i] * (bound / max(most, bound))
+            largest_slope = max(size, 1.0 - size) * lengths[i] * weights[i] if scales else 0.0
+            slopes[i] *= weights[i] * (bound / max(largest_slope, bound))
     elif scales:
         for i in range(len(slopes)):
             size = abs(slopes[i])

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from skdp._rows.columns import number_in_words
-from skdp._rows.entries import as_day, as_number, as_word, is_gap_mark
+from skdp._rows.entries import as_day, as_number, as_word, is_gap_mark, word_of_boolean
+from skdp._rows.naming import number_in_words
 
 NUMERIC = "numeric"
 # Days since 1970, which labels print as dates.
@@ -27,7 +27,6 @@ _WORDS_OF = {
     WORD_OF_NUMBERS: WORD_OF_NUMBERS,
     BOOLEAN: BOOLEAN,
 }
-_TRUTH = {"0": "False", "1": "True"}
 
 
 def holds_numbers(kind):
@@ -51,8 +50,7 @@ def declared_number(kind):
 
 
 def _word_of_boolean(entry):
-    word = _word_of_number(entry)
-    return _TRUTH.get(word, word)
+    return word_of_boolean(_word_of_number(entry))
 
 
 def _word_of_number(entry):

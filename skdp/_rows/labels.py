@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdp._rows.columns import number_in_words
+from skdp._rows.naming import number_in_words
 
 MISSING, INFREQUENT = "missing", "infrequent"
 # Digits that tell all floats apart.

@@ -1,23 +1,23 @@
 """Rows of numbers alone: an entry of a column without a type is read by itself, or refused."""
 
-import datetime
 from decimal import Decimal
-from numbers import Real
 
 import narwhals as nw
 import numpy as np
 from sklearn.utils import get_tags
 
-from skdp._rows.columns import DTYPES, is_gap
 from skdp._rows.containers import no_number, refuse_rows, refuse_unreadable
 from skdp._rows.entries import as_number, is_gap_mark
+from skdp._rows.entry_types import NUMBERS, SPANS, is_of_numbers
 from skdp._rows.frames import dense
+from skdp._rows.gaps import is_gap
 from skdp._rows.kinds import UNTYPED, holds_words
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame
 from skdp._sklearn import NUMBERS_ALONE, quietly, validate_data
 
 _TEXT = f"could not convert string to float in column {{!r}}: {NUMBERS_ALONE}"
-_SPANS = (datetime.timedelta, np.timedelta64)
+# Types of rows that a fit takes as they are.
+DTYPES = [np.float64, np.float32]
 # Types of arrays that say nothing of what entries are.
 _UNTYPED = "OU"
 _PLAIN = "biufcmM"
@@ -55,13 +55,8 @@ def are_numbers(X):
     refuse_rows(X)
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None:
-        return getattr(getattr(X, "dtype", None), "kind", "O") in "iuf"
-    return all(map(_is_of_numbers, dtypes))
-
-
-def _is_of_numbers(dtype):
-    of_polars = getattr(dtype, "is_numeric", None)
-    return of_polars() if callable(of_polars) else getattr(dtype, "kind", "O") in "iuf"
+        return is_of_numbers(getattr(X, "dtype", None))
+    return all(map(is_of_numbers, dtypes))
 
 
 def numbers_of(X):
@@ -155,7 +150,7 @@ def _plain_floats(objects):
 
 def _number(entry, name):
     number = as_number(entry)
-    if isinstance(entry, _SPANS):
+    if isinstance(entry, SPANS):
         raise TypeError(no_number(type(entry).__name__, name))
     if number == number or is_gap(entry):
         return number
@@ -165,7 +160,7 @@ def _number(entry, name):
         raise ValueError(_TEXT.format(name))
     if isinstance(entry, Decimal) and entry.is_nan():
         return np.nan
-    if isinstance(entry, (Real, Decimal)):
+    if isinstance(entry, NUMBERS):
         # Too large for a float, and refused as that.
         return np.inf
     raise TypeError(no_number(type(entry).__name__, name))

@@ -24,7 +24,8 @@ LEAST_SPARSE_ROWS = 2048
 # Bytes of a block as float64: both of a sum's products read it from the processor's caches.
 _BLOCK_BYTES = 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 8192
-# Of sums that aren't compiled, more were slower: 8 take 541 ms for a pass that 2 make in 183 ms.
+# More threads were slower where sums aren't compiled: 8 take 541 ms for a pass that 2 make in
+# 183 ms.
 _MOST_THREADS = 2
 # Blocks that one thread adds up before their sum is mapped and goes to a grid, at least. More where
 # rows are long, so that the map doesn't cost more than the products: rows for each column, at most.
@@ -73,12 +74,12 @@ def scaled_rows(x, factors):
 def _rows_of(X, start, stop):
     """Return rows of a CSR array, and their transpose, that lie in its memory."""
     shape, first, last = (stop - start, X.shape[1]), X.indptr[start], X.indptr[stop]
-    found = type(X)(shape, dtype=X.dtype), csc_array(shape[::-1], dtype=X.dtype)
-    for one in found:
+    rows_and_transpose = type(X)(shape, dtype=X.dtype), csc_array(shape[::-1], dtype=X.dtype)
+    for one in rows_and_transpose:
         # Their constructors would make copies.
         one.data, one.indices = X.data[first:last], X.indices[first:last]
         one.indptr = X.indptr[start : stop + 1] - first
-    return found
+    return rows_and_transpose
 
 
 def _add_products(x, weighted, total):
@@ -95,10 +96,10 @@ def _add_products(x, weighted, total):
 
 def places(bins, lengths):
     """Return the bins that lengths over their unit are in; infinite ones are in the last."""
-    found = np.abs(lengths).view(np.int64)
-    found >>= bins.shift
-    found -= bins.first
-    return np.clip(found, 0, bins.n_bins - 1, out=found)
+    bin_of_row = np.abs(lengths).view(np.int64)
+    bin_of_row >>= bins.shift
+    bin_of_row -= bins.first
+    return np.clip(bin_of_row, 0, bins.n_bins - 1, out=bin_of_row)
 
 
 def _without_warnings(add, job):
@@ -127,12 +128,12 @@ class BlockSums:
         self._size = min(block_rows(n_columns), self._n_rows)
         self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(X) else self._size
         self._group = _blocks_of_group(n_columns, self._block) * self._block
-        most = _MOST_THREADS
+        most_threads = _MOST_THREADS
         if self._n_rows_is_public:
             n_groups = -(-self._n_rows // self._group)
-            most = min(n_groups, _MOST_THREADS) if kernels is None else n_groups
-            most = most if self._n_rows * n_columns >= WORTHWHILE_ENTRIES else 1
-        self._n_workers = max(1, min(effective_n_jobs(n_jobs), most))
+            most_threads = min(n_groups, _MOST_THREADS) if kernels is None else n_groups
+            most_threads = most_threads if self._n_rows * n_columns >= WORTHWHILE_ENTRIES else 1
+        self._n_workers = max(1, min(effective_n_jobs(n_jobs), most_threads))
         self._helpers, self._sparse_blocks = None, {}
 
     @contextmanager
@@ -212,7 +213,7 @@ class RowSums(BlockSums):
         kernels = kernels_for(rows.X) if targets.shape[1] == 1 else None
         if kernels is not None and loss.name not in kernels.LOSSES:
             kernels = None
-        X = rows.X if kernels is not None else getattr(rows.X, "held", rows.X)
+        X = rows.X if kernels is not None else getattr(rows.X, "in_memory", rows.X)
         super().__init__(X, rows.n_columns, n_jobs, kernels=kernels)
         self._scale, self._bias, norm = rows.scale, rows.bias, rows.norm
         self._targets, self._loss, self._counted = squeezed(targets), loss, weights
@@ -378,8 +379,8 @@ class InferenceSums(RowSums):
     What is asked of weights is asked at slopes that `bound_slopes` has cut.
     """
 
-    def __init__(self, model, *args, **others):
-        super().__init__(*args, **others)
+    def __init__(self, model, rows, targets, loss, n_jobs=None, weights=None):
+        super().__init__(rows, targets, loss, n_jobs, weights)
         self._model = model
         if self._weights is not None:
             # As in the moment, which is then that of the curvature.
@@ -387,9 +388,9 @@ class InferenceSums(RowSums):
 
     def lengths(self, bins, mechanism):
         """Return how many rows count as rows of a mapped length in each bin, null ones in none."""
-        found = places(bins, self._weight * self._lengths / bins.unit)
-        found = np.bincount(found[self._lengths > 0.0], minlength=bins.n_bins)
-        return mechanism.rounded(found.astype(np.float64))
+        bin_of_row = places(bins, self._weight * self._lengths / bins.unit)
+        counts = np.bincount(bin_of_row[self._lengths > 0.0], minlength=bins.n_bins)
+        return mechanism.rounded(counts.astype(np.float64))
 
     def shorten(self, longest):
         """Have no row count as one whose mapped length is more."""
@@ -441,10 +442,10 @@ class InferenceSums(RowSums):
         mapped = self._products(x, scale, self._A)
         lengths = row_norms(mapped)
         if not isinf(bound):
-            most = bound / np.maximum(lengths, _SHORTEST) ** 2
+            largest_weights = bound / np.maximum(lengths, _SHORTEST) ** 2
             # Rows that overflow, or whose weight has few digits, add nothing.
-            lost = ~(most > _LEAST_WEIGHT)
-            np.minimum(weights, most, out=weights)
+            lost = ~(largest_weights > _LEAST_WEIGHT)
+            np.minimum(weights, largest_weights, out=weights)
             mapped[lost], weights[lost] = 0.0, 0.0
         mapped *= np.sqrt(weights)[:, np.newaxis]
         total += mapped.T @ mapped

@@ -3,33 +3,28 @@
 import datetime
 import importlib.util
 from contextlib import suppress
-from decimal import Decimal
 from typing import NamedTuple
 
 import narwhals as nw
 import numpy as np
 
-from skdp._rows.columns import GAP_TYPES
 from skdp._rows.entries import (
     CLASSES,
-    GAP,
-    NUMBER,
+    GAP_ENTRY,
+    NUMBER_ENTRY,
     as_day,
     as_number,
     class_of,
     days_of_microseconds,
     moment_of,
 )
+from skdp._rows.entry_types import GAPS_OF_PANDAS, NUMBER_LETTERS, PLAIN_FLOATS, READ_ALIKE
 from skdp._rows.kinds import BOOLEAN, DATE, NUMERIC, UNTYPED, WORD, declared_word
 from skdp._sklearn import quietly
 
 _FIRST_MOMENT, _LAST_MOMENT = map(np.datetime64, (datetime.datetime.min, datetime.datetime.max))
-# Of dates that microseconds hold.
+# Dates in these units and years that Python has fit into microseconds.
 _FINE_UNITS = ("us", "ns", "ps", "fs", "as")
-# Types of entries that are read as the float which NumPy makes of them, or are a gap.
-_NUMBERS = {float, int, type(None), np.float64, np.float32, np.int64, np.int32}
-# Types of which equal entries are read alike.
-_ALIKE = _NUMBERS | {str, bool, np.str_, np.bool_, Decimal, datetime.date, datetime.timedelta}
 
 
 class Entries(NamedTuple):
@@ -49,13 +44,13 @@ class Entries(NamedTuple):
         How an entry is read never depends on what is beside it: only how fast it is.
         """
         types = set(map(type, entries))
-        if types <= _NUMBERS and (floats := _as_floats(entries)) is not None:
+        if types <= PLAIN_FLOATS and (floats := _as_floats(entries)) is not None:
             return cls.of_floats(floats)
         if types <= {str, type(None)}:
             places = {}
             codes = [places.setdefault(entry, len(places)) for entry in entries]
             return cls(list(places), np.array(codes, dtype=np.int64))
-        if all(kind in _ALIKE or kind.__name__ in GAP_TYPES for kind in types):
+        if all(kind in READ_ALIKE or kind.__name__ in GAPS_OF_PANDAS for kind in types):
             with suppress(TypeError):
                 return cls._each_once(entries)
         # A Decimal may be a gap that nothing is equal to, which has no hash.
@@ -105,7 +100,7 @@ class Entries(NamedTuple):
         places = {name: place for place, name in enumerate(CLASSES)}
         if self.numbers is not None:
             is_number = np.isfinite(self.numbers)
-            return np.where(is_number, places[NUMBER], places[GAP]).astype(np.int8)
+            return np.where(is_number, places[NUMBER_ENTRY], places[GAP_ENTRY]).astype(np.int8)
         return np.array([places[class_of(entry)] for entry in self.entries], dtype=np.int8)
 
     def take(self, is_kept):
@@ -272,7 +267,7 @@ class ColumnOfArray:
             return days_of_dates(self._column)
         if letter == "m" and kind != DATE:
             return days_of_spans(self._column)
-        if letter in "biuf" and kind != DATE:
+        if letter in f"b{NUMBER_LETTERS}" and kind != DATE:
             return self._column.astype(np.float64, copy=False)
         return None
 
@@ -289,7 +284,7 @@ class ColumnOfArray:
         return quietly(Entries.of, self._column.tolist())
 
 
-_KIND_OF_LETTER = {"M": DATE, "b": BOOLEAN} | dict.fromkeys("iufm", NUMERIC)
+_KIND_OF_LETTER = {"M": DATE, "b": BOOLEAN} | dict.fromkeys(f"{NUMBER_LETTERS}m", NUMERIC)
 
 
 def _known_days(days):

@@ -14,18 +14,18 @@ def canonical(X):
     """
     kind = type(X)
     try:
-        found = kind((X.data, X.indices, X.indptr), shape=X.shape)
-        found.check_format(full_check=True)
+        checked = kind((X.data, X.indices, X.indptr), shape=X.shape)
+        checked.check_format(full_check=True)
     except ValueError:
         raise ValueError("Sparse X has indices that don't fit its shape.") from None
     # A new object has no flags that could be out of date.
-    if not found.has_canonical_format:
-        found = found.copy()
+    if not checked.has_canonical_format:
+        checked = checked.copy()
         with np.errstate(all="ignore"):
-            found.sum_duplicates()
-        if not np.isfinite(found.data).all():
+            checked.sum_duplicates()
+        if not np.isfinite(checked.data).all():
             raise ValueError("Input X contains infinity or a value too large for its dtype.")
-    return found
+    return checked
 
 
 def row_norms(X):

@@ -82,9 +82,9 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
         table = plan_table(
             budget,
             all_but.part(table_share),
+            given,
             erasure=erasure if given.words else 0.0,
             n_rows=n_rows,
-            **given.sizes,
             basis="hats",
             n_knots=n_knots,
         )

@@ -1,7 +1,9 @@
 """The audit: a lower bound on epsilon from an attack."""
 
+import functools
 import warnings
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -171,14 +173,15 @@ def audit(
     refuse_columns(X, numbers_alone=True)
     refuse_entries(X, numbers_alone=True)
     refuse_foreign(y, "y")
-    floats = {"input_name": "X", "dtype": [np.float64, np.float32]}
-    X = quietly(check_array, X, **floats, ensure_min_samples=0)
+    X = quietly(
+        check_array, X, input_name="X", dtype=[np.float64, np.float32], ensure_min_samples=0
+    )
     y = quietly(check_array, y, dtype=None, input_name="y", ensure_2d=False, ensure_min_samples=0)
     several = method == "one_run"
     if not len(X):
         if not isinstance(canary, tuple) or len(canary) < 2:
             raise ValueError("canary must be a tuple (x, y) where X has no rows.")
-        # Of the type and shape that the canary's has.
+        # Labels of no rows have the type and the shape of a canary's.
         y = np.asarray(canary[1] if several else [canary[1]])[:0]
     elif is_classifier(estimator):
         # Strings that came as objects count as strings.
@@ -203,21 +206,48 @@ def audit(
         raise ValueError("delta is so small that the report claims no epsilon there.")
     delta = report.delta if delta is None else delta
     contrasts = canaries.contrasts(estimator, getattr(probe, "classes_", None), report.adjacency)
-    terms = {"delta": delta, "error": 1.0 - confidence}
+    error = 1.0 - confidence
 
     if several:
         present = choices.uniform(len(canaries)) <= 0.5
         weights = fitter.weights([canaries.world(X, y, report.adjacency, present)])
         # The intercept is what all canaries share.
         n_coef = probe.coef_.size
-        n_fits, found = 1, _one_run(contrasts[:, :n_coef], weights[0, :n_coef], present, **terms)
+        n_fits = 1
+        attack = _one_run(contrasts[:, :n_coef], weights[0, :n_coef], present, delta, error)
     else:
         both = [canaries.world(X, y, report.adjacency, here) for here in (everywhere, ~everywhere)]
         weights = fitter.weights(both * (n_fits // 2))
-        n_fits, found = len(weights), _threshold(contrasts[0], weights[::2], weights[1::2], **terms)
-    claim = {"epsilon": claimed, "delta": delta, "adjacency": report.adjacency}
-    attack = {"method": method, "n_fits": n_fits, "n_canaries": len(canaries)}
-    return AuditResult(**found, **claim, **attack, confidence=confidence)
+        n_fits = len(weights)
+        attack = _threshold(contrasts[0], weights[::2], weights[1::2], delta, error)
+    return AuditResult(
+        epsilon_lower_bound=attack.bound,
+        epsilon=claimed,
+        delta=delta,
+        adjacency=report.adjacency,
+        method=method,
+        n_fits=n_fits,
+        n_canaries=len(canaries),
+        positives=attack.positives,
+        true_positives=attack.true_positives,
+        negatives=attack.negatives,
+        false_positives=attack.false_positives,
+        threshold=attack.threshold,
+        largest_bound=attack.largest_bound,
+        confidence=confidence,
+    )
+
+
+class _Attack(NamedTuple):
+    """What an attack refuted, what it could have refuted at most, and what it counted."""
+
+    bound: float
+    largest_bound: float
+    threshold: float | None
+    positives: int
+    true_positives: int
+    negatives: int
+    false_positives: int
 
 
 class Fitter:
@@ -295,25 +325,34 @@ def weights_of(fitted):
     return np.concatenate(published)
 
 
-def _threshold(contrast, present, absent, *, delta, error):
+def _threshold(contrast, present, absent, delta, error):
     """Choose a score and a threshold on a part of the fits, and count on the others."""
     n_training = len(present) // _TRAINING
     training = present[:n_training], absent[:n_training]
     present, absent = present[n_training:], absent[n_training:]
-    terms = {"positives": len(present), "negatives": len(absent), "delta": delta, "error": error}
+    positives, negatives = len(present), len(absent)
+    refuted = functools.partial(
+        epsilon_from_rates, positives=positives, negatives=negatives, delta=delta, error=error
+    )
     candidates = [np.pad(contrast, (0, present.shape[1] - contrast.size)), _discriminant(*training)]
-    found = [_best_threshold(*(part @ score for part in training), **terms) for score in candidates]
-    best = max(range(len(found)), key=lambda place: found[place][0])
-    _, threshold, sign = found[best]
+    thresholds = [
+        _best_threshold(*(part @ score for part in training), positives, negatives, refuted)
+        for score in candidates
+    ]
+    best = max(range(len(thresholds)), key=lambda place: thresholds[place][0])
+    _, threshold, sign = thresholds[best]
     score = sign * candidates[best]
-    counts = {"positives": len(present), "negatives": len(absent)}
-    counts["true_positives"] = int((present @ score >= threshold).sum())
-    counts["false_positives"] = int((absent @ score >= threshold).sum())
-    bound = float(epsilon_from_rates(**counts, delta=delta, error=error))
-    ideal = counts | {"true_positives": len(present), "false_positives": 0}
-    largest = float(epsilon_from_rates(**ideal, delta=delta, error=error))
-    bounds = {"epsilon_lower_bound": bound, "largest_bound": largest}
-    return {**bounds, "threshold": threshold, **counts}
+    true_positives = int((present @ score >= threshold).sum())
+    false_positives = int((absent @ score >= threshold).sum())
+    return _Attack(
+        bound=float(refuted(true_positives=true_positives, false_positives=false_positives)),
+        largest_bound=float(refuted(true_positives=positives, false_positives=0)),
+        threshold=threshold,
+        positives=positives,
+        true_positives=true_positives,
+        negatives=negatives,
+        false_positives=false_positives,
+    )
 
 
 def _discriminant(present, absent):
@@ -327,8 +366,11 @@ def _discriminant(present, absent):
     return np.linalg.solve(covariance, difference) / scale
 
 
-def _best_threshold(present, absent, **terms):
-    """Return the bound that normal scores promise, the threshold for it, and the score's sign."""
+def _best_threshold(present, absent, positives, negatives, refuted):
+    """Return the bound that normal scores promise, the threshold for it, and the score's sign.
+
+    There are so many fits of each kind to count on, whose counts `refuted` gives the bound of.
+    """
     sign = 1.0 if present.mean() >= absent.mean() else -1.0
     centres = sign * present.mean(), sign * absent.mean()
     # Scores without any spread are told apart anywhere between.
@@ -336,15 +378,15 @@ def _best_threshold(present, absent, **terms):
     spreads = max(present.std(ddof=1), least), max(absent.std(ddof=1), least)
     ends = centres[1] - 3.0 * spreads[1], centres[0] + 3.0 * spreads[0]
     thresholds = np.linspace(*ends, _THRESHOLDS)
-    hits = terms["positives"] * norm.sf(thresholds, centres[0], spreads[0])
-    alarms = terms["negatives"] * norm.sf(thresholds, centres[1], spreads[1])
-    promised = epsilon_from_rates(true_positives=hits, false_positives=alarms, **terms)
+    hits = positives * norm.sf(thresholds, centres[0], spreads[0])
+    alarms = negatives * norm.sf(thresholds, centres[1], spreads[1])
+    promised = refuted(true_positives=hits, false_positives=alarms)
     # Where nothing is promised, between the two.
     best = int(promised.argmax()) if promised.max() > 0.0 else _THRESHOLDS // 2
     return float(promised[best]), float(thresholds[best]), sign
 
 
-def _one_run(contrasts, weights, present, *, delta, error):
+def _one_run(contrasts, weights, present, delta, error):
     """Guess the surest canaries; each number of guesses has its share of the error."""
     lengths = np.linalg.norm(contrasts, axis=1)
     order = np.argsort(-(contrasts @ weights) / np.where(lengths > 0.0, lengths, 1.0))
@@ -354,14 +396,24 @@ def _one_run(contrasts, weights, present, *, delta, error):
         highest, lowest = order[: (n_guesses + 1) // 2], order[len(order) - n_guesses // 2 :]
         true_positives, missed = int(present[highest].sum()), int(present[lowest].sum())
         false_positives = highest.size - true_positives
-        terms = {"n_guesses": n_guesses, "delta": delta, "error": error / len(_SHARES)}
-        terms["n_canaries"] = len(order)
-        n_right = true_positives + lowest.size - missed
-        bound = epsilon_from_guesses(n_right=n_right, **terms)
-        largest = max(largest, epsilon_from_guesses(n_right=n_guesses, **terms))
-        if best is None or bound > best["epsilon_lower_bound"]:
-            n_here = true_positives + missed
-            best = {"epsilon_lower_bound": bound, "threshold": None}
-            best |= {"positives": n_here, "true_positives": true_positives}
-            best |= {"negatives": n_guesses - n_here, "false_positives": false_positives}
-    return best | {"largest_bound": largest}
+        refuted = functools.partial(
+            epsilon_from_guesses,
+            n_canaries=len(order),
+            n_guesses=n_guesses,
+            delta=delta,
+            error=error / len(_SHARES),
+        )
+        bound = refuted(n_right=true_positives + lowest.size - missed)
+        largest = max(largest, refuted(n_right=n_guesses))
+        if best is None or bound > best.bound:
+            n_present = true_positives + missed
+            best = _Attack(
+                bound=bound,
+                largest_bound=largest,
+                threshold=None,
+                positives=n_present,
+                true_positives=true_positives,
+                negatives=n_guesses - n_present,
+                false_positives=false_positives,
+            )
+    return best._replace(largest_bound=largest)

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from skdp._checks import check_bounds
 from skdp._families.targets import encode_labels
 from skdp._rows.bounds import row_norms
+from skdp._rows.entry_types import is_of_numbers
 from skdp.linear_model._base import public_feature_bounds
 
 # Targets without bounds: far from any prediction, so that what a record contributes is clipped.
@@ -138,7 +139,7 @@ def given_canaries(estimator, X, y, canary, *, several):
                 "canary must have x and y of the shapes of a row of X and of y"
                 + (", one for each canary." if several else ".")
             )
-        if rows.dtype.kind not in "iuf" or not np.isfinite(rows).all():
+        if not is_of_numbers(rows.dtype) or not np.isfinite(rows).all():
             raise ValueError("canary must have finite real numbers as x.")
     classes = class_set(estimator, np.concatenate([y, *parts[1::2]]))
     canaries = with_opposites(estimator, *parts[:2], classes)

@@ -59,10 +59,12 @@ def chance_of_guesses(epsilon, delta, *, n_canaries, n_guesses, n_right):
 
 def epsilon_from_guesses(*, n_canaries, n_guesses, n_right, delta, error):
     """Return the epsilon below which so many right guesses have a probability below `error`."""
-    counts = {"n_canaries": n_canaries, "n_guesses": n_guesses, "n_right": n_right}
 
     def refuted(epsilon):
-        return chance_of_guesses(epsilon, delta, **counts) < error
+        chance = chance_of_guesses(
+            epsilon, delta, n_canaries=n_canaries, n_guesses=n_guesses, n_right=n_right
+        )
+        return chance < error
 
     low, high = 0.0, 1.0
     if not refuted(low):

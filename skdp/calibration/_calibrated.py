@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._estimator import (
     BUDGET_CONSTRAINTS,
     RecordPrivateEstimator,
+    fit_groups,
     fits_of,
     is_private,
     model_of,
@@ -26,24 +27,13 @@ from skdp._rows.bounds import clip_scores, counted_rows
 from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_table
+from skdp.calibration import _tuned as tuned
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.metrics._plan import COUNTS, check_counted, resolve_rows_counted
 from skdp.metrics._release import COUNTED
 from skdp.metrics._solver import Axis, release_histogram
-
-# Standard deviations of the prior of the slope's logarithm and of the offset: a classifier is about
-# right. Where noise hides the counts, it is left unchanged.
-_SLOPE_SPREAD, _OFFSET_SPREAD = 1.0, 0.5
-_LARGEST = 12.0
-# Starting points of the search: the surface may have a valley beside that of 0.
-_STARTS = ((0.0, 0.0), (-1.5, 0.0), (1.0, 0.0))
-# Noise of a count that may be this share of the number of groups costs less than what a smaller cap
-# on their rows hides: two numbers are learnt from all counts together.
-_QUIET_SHARE = 0.1
-# A cell of no records has no variance of its own.
-_LEAST_VARIANCE = 1e-3
 
 
 def fit_sigmoid(negative, positive, values, noise_std):
@@ -61,14 +51,15 @@ def fit_sigmoid(negative, positive, values, noise_std):
     def cost(parameters):
         p = expit(math.exp(parameters[0]) * values + parameters[1])
         residual = positive * (1.0 - p) - negative * p
-        variance = total * np.maximum(p * (1.0 - p), _LEAST_VARIANCE) + _LEAST_VARIANCE
+        variance = total * np.maximum(p * (1.0 - p), tuned.LEAST_VARIANCE) + tuned.LEAST_VARIANCE
         variance += noise_std**2 * ((1.0 - p) ** 2 + p**2)
-        thought = (parameters[0] / _SLOPE_SPREAD) ** 2 + (parameters[1] / _OFFSET_SPREAD) ** 2
-        return 0.5 * (np.sum(residual**2 / variance + np.log(variance)) + thought)
+        prior = (parameters[0] / tuned.LOG_SLOPE_SPREAD) ** 2
+        prior += (parameters[1] / tuned.OFFSET_SPREAD) ** 2
+        return 0.5 * (np.sum(residual**2 / variance + np.log(variance)) + prior)
 
-    limits = 2 * [(-_LARGEST, _LARGEST)]
-    found = [minimize(cost, start, method="L-BFGS-B", bounds=limits) for start in _STARTS]
-    log_slope, offset = min(found, key=lambda one: one.fun).x
+    limits = 2 * [(-tuned.LARGEST_PARAMETER, tuned.LARGEST_PARAMETER)]
+    minima = [minimize(cost, start, method="L-BFGS-B", bounds=limits) for start in tuned.STARTS]
+    log_slope, offset = min(minima, key=lambda one: one.fun).x
     return math.exp(log_slope), float(offset)
 
 
@@ -246,7 +237,6 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         X, y = self._read(X, y)
         n_rows = y.size
         codes, n_records = encode_groups(groups, n_rows)
-        given = {} if codes is None else {"groups": codes}
         model = model_of(self.estimator)
         classes, targets = encode_labels(y, model.classes)
         # A weight of no class is refused before anything is charged.
@@ -264,12 +254,12 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
 
         # 4. solve
         estimator = self._part(plan.budget).set_params(random_state=fit.as_random_state())
-        estimator.fit(X, y, **given)
+        fit_groups(estimator, X, y, codes)
         run.made_within(*plan.classifier.names)
         steps = run.steps(COUNTS)
         values = _log_odds(estimator, X)
         rows = counted_rows(y, codes, coins, plan.rows_per_group)
-        found = np.array(
+        lines = np.array(
             [
                 _fit_class(value, target > 0.0, rows, plan, coins, steps)
                 for value, target in zip(values.T, targets.T, strict=True)
@@ -278,11 +268,11 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
 
         run.finish()
 
-        # 5. publish The published estimator holds no seed, and another fit of it is charged like
-        # any other.
+        # 5. publish
+        # The published estimator holds no seed, and another fit of it is charged like any other.
         estimator.set_params(random_state=None, ledger=self.ledger)
         self.estimator_, self.classes_ = estimator, classes
-        self.slope_, self.offset_ = found[0].tolist() if len(found) == 1 else found.T
+        self.slope_, self.offset_ = lines[0].tolist() if len(lines) == 1 else lines.T
         is_capped = codes is not None and not math.isinf(plan.rows_per_group)
         self.rows_per_group_ = plan.rows_per_group if is_capped else None
         report = estimator.privacy_report_
@@ -337,18 +327,24 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         if by_group:
             require_groups(self.estimator, "estimator")
         budget = self._budget(n_rows, by_group)
-        unit = {"by_group": True} if by_group else {}
-        cost = self._part(budget)._preview(n_rows, n_features, n_outputs, **unit)
+        cost = self._part(budget)._preview(n_rows, n_features, n_outputs, by_group=by_group)
         noise, rows_per_group = 0.0, 1
         if budget.is_private:
             noise = budget.calibrate(pairwise=True) / math.sqrt(self.calibration_share)
         if by_group:
-            asked = self.average_over, self.rows_per_group, budget, n_rows, noise, _QUIET_SHARE
+            asked = self.average_over, self.rows_per_group, budget, n_rows, noise, tuned.QUIET_SHARE
             rows_per_group = resolve_rows_counted(*asked)
             noise *= rows_per_group if budget.is_private else 1.0
-        sizes = {"n_rows": n_rows, "n_cells": 2 * _bins(n_rows, noise)}
-        sizes |= {"average_over": self.average_over, "rows_per_group": rows_per_group}
-        return plan_calibration(budget, cost, self.calibration_share, n_steps=n_outputs, **sizes)
+        return plan_calibration(
+            budget,
+            cost,
+            self.calibration_share,
+            n_rows=n_rows,
+            n_cells=2 * _bins(n_rows, noise),
+            n_steps=n_outputs,
+            average_over=self.average_over,
+            rows_per_group=rows_per_group,
+        )
 
     def _assumed(self):
         return getattr(self, "estimator_", self.estimator)._assumed()

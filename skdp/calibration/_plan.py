@@ -9,10 +9,8 @@ from skdp._release.plan import CALIBRATION_KEY, SPLIT_SLACK
 from skdp._release.release import made_by_fit
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
 from skdp.accountant._calibration import largest_within
+from skdp.calibration import _tuned as tuned
 from skdp.metrics._plan import COUNTS, HistogramPlan, gaussian_counts
-
-# What is spent is at least this part of what may be.
-_SPENT = 0.98
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,7 +90,7 @@ def _fill(budget, classifier, share, n_steps):
         return together.epsilon_at(budget.delta) / budget.epsilon
 
     start = math.sqrt(share / n_steps) / (SPLIT_SLACK * budget.calibrate(pairwise=True))
-    quietness = largest_within(spent, start, enough=_SPENT)
+    quietness = largest_within(spent, start, enough=tuned.LEAST_SHARE_SPENT)
     if quietness is None:
         raise ValueError("the classifier's fit leaves nothing of the budget for its calibration.")
     return 1.0 / quietness
@@ -102,5 +100,6 @@ def _together(classifier, **changes):
     """Return a classifier's report with other events."""
     # What was asked for: other methods are what it came to.
     accountant = "rdp" if classifier.accountant == "rdp" else "pld"
-    own = {"clipping": None, "accountant": accountant, "accountant_version": None}
-    return dataclasses.replace(classifier, **own, **changes)
+    return dataclasses.replace(
+        classifier, clipping=None, accountant=accountant, accountant_version=None, **changes
+    )

@@ -23,7 +23,7 @@ class Reader(RowReader):
 
     estimator: BaseWhitened
     n_jobs: int | None
-    # Of groups, see `GroupSums`.
+    # Where records are groups, what bounds one's part in the moment; see `GroupSums`.
     largest_trace: float | None = None
 
     @property
@@ -57,8 +57,9 @@ class Reader(RowReader):
 
     def sums(self, rows, targets, n_threads, codes=None):
         codes = codes if is_private(self.estimator) else None
-        of_groups = {"codes": codes, "largest_trace": self.largest_trace}
-        return self.estimator._sums(rows, targets, n_threads, **of_groups)
+        return self.estimator._sums(
+            rows, targets, n_threads, codes=codes, largest_trace=self.largest_trace
+        )
 
 
 class DaskWhitened(DaskTwin):

@@ -18,8 +18,9 @@ class _DaskGeneralized(DaskWhitened):
         of_targets = sums.of_targets()
 
         def exact_mean():
-            how = np.zeros(1), np.ones(1), np.inf, plan.steps.mechanism
-            return of_targets.moved(*how)[0] / sums.n_rows
+            centre, unit = np.zeros(1), np.ones(1)
+            total = of_targets.moved(centre, unit, np.inf, plan.steps.mechanism)
+            return total[0] / sums.n_rows
 
         mean, plan = self._sized(of_targets, plan, run, exact_mean)
         sums.move_targets(mean)

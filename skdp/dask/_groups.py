@@ -74,17 +74,17 @@ def _texts_of(ids):
     kind = ids.dtype.kind
     if kind in "mM":
         return ids.dtype.str, (str(count).encode() for count in ids.astype(np.int64).tolist())
-    found = ids.tolist()
-    types = {type(one) for one in found}
+    entries = ids.tolist()
+    types = {type(one) for one in entries}
     if len(types) > 1 or not types.issubset(_TYPES):
         raise TypeError(_OTHER_IDS)
     (kind,) = types
     if kind is bytes:
-        return kind.__name__, found
+        return kind.__name__, entries
     if kind is float:
-        # Of two zeros that are equal, one has a sign.
-        found = [one + 0.0 for one in found]
-    return kind.__name__, (str(one).encode("utf-8", "surrogatepass") for one in found)
+        # Zeros are equal, and one of them has a sign.
+        entries = [one + 0.0 for one in entries]
+    return kind.__name__, (str(one).encode("utf-8", "surrogatepass") for one in entries)
 
 
 def count_groups(parts):

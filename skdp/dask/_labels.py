@@ -31,15 +31,24 @@ class _Reader(RowReader):
     """What workers get to know; see `skdp.dask._parts.own_part`."""
 
     classes: np.ndarray
-    # Arguments of `clip_rows`.
-    bounds: dict
+    data_norm: float
+    fit_intercept: bool
+    bias: float
+    # Whether rows are clipped: they aren't without privacy.
+    clip: bool
 
     name: ClassVar = "label_aggregate"
     checks_of_targets: ClassVar = {}
     n_jobs: ClassVar = None
 
     def certified_rows(self, X):
-        return clip_rows(X, **self.bounds)
+        return clip_rows(
+            X,
+            data_norm=self.data_norm,
+            fit_intercept=self.fit_intercept,
+            bias=self.bias,
+            clip=self.clip,
+        )
 
     def targets(self, y):
         return encode_labels(y, self.classes)[1]
@@ -137,14 +146,25 @@ def label_aggregate(
     data_norm = check_positive(data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
     bias = data_norm / table.n_features**INTERCEPT_POWER if fit_intercept else 0.0
-    promised = {"epsilon": epsilon, "delta": resolve_delta(delta, table.n_rows)}
-    promised["mechanism"] = mechanism
-    bounds = {"data_norm": data_norm, "fit_intercept": fit_intercept}
-    account = resolve_account(ledger, "label_aggregate", promised | bounds)
-    budget = LabelBudget(**promised, account=account)
+    delta = resolve_delta(delta, table.n_rows)
+    parameters = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "mechanism": mechanism,
+        "data_norm": data_norm,
+        "fit_intercept": fit_intercept,
+    }
+    account = resolve_account(ledger, "label_aggregate", parameters)
+    budget = LabelBudget(epsilon=epsilon, delta=delta, mechanism=mechanism, account=account)
     # Labels of one record have as many columns as those of all.
     classes, targets = encode_labels(np.asarray(classes)[:1], classes)
-    reader = _Reader(classes, {**bounds, "bias": bias, "clip": budget.is_private})
+    reader = _Reader(
+        classes=classes,
+        data_norm=data_norm,
+        fit_intercept=fit_intercept,
+        bias=bias,
+        clip=budget.is_private,
+    )
     n_columns, longest = table.n_features + fit_intercept, float(np.hypot(data_norm, bias))
     (plan,) = plan_walr(
         budget,

@@ -32,7 +32,7 @@ _OTHER_ROWS = (
     "file, and take X, y and groups from that."
 )
 _FLOATS = [np.float64, np.float32]
-# Of digests: 64-bit words that are multiplied at a time.
+# A digest multiplies so many 64-bit words at a time.
 _WORDS, _WORD_BYTES = 8192, 8
 _DIGEST_BYTES = 16
 
@@ -54,23 +54,23 @@ class KeyedDigest(NamedTuple):
         """Return the digest of a C-contiguous array of numbers, or of sparse rows."""
         if not issparse(rows):
             return _digest(rows, self.key)
-        found = blake2b(repr(rows.shape).encode(), digest_size=_DIGEST_BYTES)
+        digest = blake2b(repr(rows.shape).encode(), digest_size=_DIGEST_BYTES)
         for part in (rows.data, rows.indices, rows.indptr):
-            found.update(_digest(np.ascontiguousarray(part), self.key))
-        return found.digest()
+            digest.update(_digest(np.ascontiguousarray(part), self.key))
+        return digest.digest()
 
 
 def _digest(array, key):
-    found = blake2b(f"{array.dtype.str}{array.shape}".encode(), digest_size=_DIGEST_BYTES)
+    digest = blake2b(f"{array.dtype.str}{array.shape}".encode(), digest_size=_DIGEST_BYTES)
     content = array.reshape(-1).view(np.uint8)
     n_bytes = content.size - content.size % _WORD_BYTES
     words, multipliers = content[:n_bytes].view(np.uint64), _multipliers(key)
     whole = words.size - words.size % _WORDS
     for part in (words[:whole].reshape(-1, _WORDS), words[np.newaxis, whole:]):
         for seen in (part, part.view(part.dtype.newbyteorder())):
-            found.update(np.einsum("ij,j->i", seen, multipliers[: part.shape[1]]))
-    found.update(content[n_bytes:])
-    return found.digest()
+            digest.update(np.einsum("ij,j->i", seen, multipliers[: part.shape[1]]))
+    digest.update(content[n_bytes:])
+    return digest.digest()
 
 
 @lru_cache(maxsize=8)
@@ -113,9 +113,9 @@ class RejectedPartition(NamedTuple):
 class Kept(NamedTuple):
     """What is kept of the m rows of a part from one pass to the next, besides the rows."""
 
-    # Of shape (m, k).
+    # They have the shape (m, k).
     targets: np.ndarray
-    # Of the rows and the targets.
+    # It is that of the rows and the targets.
     digest: bytes
     is_sparse: bool
     # Whether sums are compiled: those of a part are to be alike wherever they are made.
@@ -127,7 +127,8 @@ class Kept(NamedTuple):
     # In whose units rows are, and what they count; see `skdp._rows.bounds.BoundedRows`.
     ball: Ball | None = None
     weight: np.ndarray | None = None
-    # Of mapped rows; or of groups, these rows. See `RowSums.bound_slopes`, `GroupSums`.
+    # Lengths of mapped rows; where records are groups, the mapped rows. See `RowSums.bound_slopes`
+    # and `GroupSums`.
     lengths: np.ndarray | None = None
     # Where records are groups of rows.
     groups: Groups | None = None
@@ -146,9 +147,11 @@ class RowReader:
 
     def checked(self, X, y):
         """Return rows and y as scikit-learn's contract has them, and of raw rows a `RawTable`."""
-        checks = {"accept_sparse": "csr", **self.checks_of_targets}
         refuse_unreadable(X, dtype=_FLOATS)
-        return *validate_arrays(self.name, numbers_of(X), y, dtype=_FLOATS, **checks)[:2], None
+        # A reader may refuse sparse rows.
+        checks = {"accept_sparse": "csr", **self.checks_of_targets}
+        X, y, _ = validate_arrays(self.name, numbers_of(X), y, dtype=_FLOATS, **checks)
+        return X, y, None
 
 
 def own_part(reader, stated, seal, X, y):
@@ -259,8 +262,9 @@ def place_part(reader, n_threads, X, kept, ball):
     """
     with null_records([]):
         rows = reader.bounded_by(ball, X, kept.norm == 0.0)
-    found = {name: getattr(rows, name) for name in ("scale", "bias", "norm", "weight")}
-    return kept._replace(ball=ball, **found)
+    return kept._replace(
+        ball=ball, scale=rows.scale, bias=rows.bias, norm=rows.norm, weight=rows.weight
+    )
 
 
 def measure_part(reader, n_threads, X, kept, A, bound):

@@ -1,5 +1,6 @@
 """Copies of rows that workers keep for themselves while a fit runs."""
 
+import contextlib
 from collections import defaultdict
 from itertools import repeat
 from uuid import uuid4
@@ -16,8 +17,8 @@ from skdp.dask._clients import CHANGED, call_client
 from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum
 from skdp.dask._tables import map_table, of_mapped
 
-# Of a worker's memory, what its process may use once a copy is made: Dask writes what it manages to
-# disk from .6 or .7 on.
+# A worker's process may use this part of its memory once a copy is made: Dask writes what it
+# manages to disk from .6 or .7 on.
 _SHARE = 0.5
 # How often the parts that a pass misses are loaded again.
 _MOST_LOADS = 10
@@ -109,8 +110,8 @@ class PinnedSums(PartedSums):
         tasks = [(_load, self._reader, *self._part(place)) for place in places]
         futures = self._submit("load", tasks)
         self._loads.update(zip(places, futures, strict=True))
-        verdicts, held = zip(*self._gather(futures), strict=True)
-        self._held.update(zip(places, held, strict=True))
+        verdicts, workers = zip(*self._gather(futures), strict=True)
+        self._held.update(zip(places, workers, strict=True))
         return list(verdicts)
 
     def _keep(self, name, function, *args):
@@ -122,19 +123,22 @@ class PinnedSums(PartedSums):
         self._on_pass()
 
     def _sums(self, name, function, args, is_exact):
-        found, missing = {}, range(len(self._stated))
+        sums_by_place, missing = {}, range(len(self._stated))
         for _ in range(_MOST_LOADS):
             sums = self._ask(name, (function, self._reader, is_exact, self._steps), args, missing)
             sums, missing = _joined(self._gather(self._fewer(sums) if is_exact else sums))
-            found |= sums
+            sums_by_place |= sums
             if not missing:
-                return [found[place] for place in sorted(found)]
+                return [sums_by_place[place] for place in sorted(sums_by_place)]
             # Tasks compare what was loaded with what was seen at first.
             self._load(missing)
         raise RuntimeError(_LOST)
 
-    def _ask(self, name, how, args, places):
-        """Return futures of sums over parts, of those together that a worker has pinned."""
+    def _ask(self, name, what, args, places):
+        """Return futures of sums over parts, of those together that a worker has pinned.
+
+        What is asked has a function, a reader, whether sums are exact, and steps to take before.
+        """
         by_task = defaultdict(list)
         for place in places:
             (worker, is_pinned), load = self._held[place], self._loads[place]
@@ -145,7 +149,7 @@ class PinnedSums(PartedSums):
                 by_task[worker, None].append((*part, None))
             else:
                 by_task[worker, place].append((*part, self._part(place)))
-        tasks = [(_sum_pinned, *how, parts, args) for parts in by_task.values()]
+        tasks = [(_sum_pinned, *what, parts, args) for parts in by_task.values()]
         return self._submit(name, tasks, [worker for worker, _ in by_task])
 
     def _fewer(self, sums):
@@ -160,8 +164,11 @@ class PinnedSums(PartedSums):
         made = []
         for (function, *args), worker in zip(tasks, workers or repeat(None), strict=False):
             key = f"skdp-{name}-{uuid4().hex}"
-            at = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-            with dask.annotate(**at):
+            if worker is None:
+                place = contextlib.nullcontext()
+            else:
+                place = dask.annotate(workers=[worker], allow_other_workers=True)
+            with place:
                 made.append(dask.delayed(function, pure=False)(*args, dask_key_name=key))
         return call_client(self._client.compute, made, optimize_graph=False)
 
@@ -186,16 +193,17 @@ def _has_room(worker, kept):
     return worker.monitor.get_process_memory() <= _SHARE / _parts.copies_of(kept) * limit
 
 
-def _kept(pinned, X, found):
+def _kept(pinned, X, kept):
     """Return the rows of a part that are held, and what is now kept of it."""
-    return X, found
+    return X, kept
 
 
-def _mapped(pinned, X, found):
+def _mapped(pinned, X, mapped):
     """The same of rows that are mapped: they are held as such if they were, and have room."""
-    if X is None or not _has_room(pinned.worker, found[1]):
-        return X, _parts.without_rows(found[1])
-    return found[0], of_mapped(found[1])
+    columns, kept = mapped
+    if X is None or not _has_room(pinned.worker, kept):
+        return X, _parts.without_rows(kept)
+    return columns, of_mapped(kept)
 
 
 async def _watch(worker):
@@ -212,8 +220,8 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
 
     def sum_part(place, key, seen, begun, unpinned):
         pinned = _PINNED.get(key)
-        held, kept, n_done = (None, None, 0) if pinned is None else pinned.state
-        X = held
+        pinned_rows, kept, n_done = (None, None, 0) if pinned is None else pinned.state
+        X = pinned_rows
         if X is None:
             if unpinned is None:
                 return None
@@ -225,11 +233,11 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
             return None
         _check(kept, seen)
         for settle, step, values in steps[n_done:]:
-            found = _parts.of_part(step, reader, n_threads, X, kept, *values)
-            held, kept = settle(pinned, held, found)
-            X = X if held is None else held
+            result = _parts.of_part(step, reader, n_threads, X, kept, *values)
+            pinned_rows, kept = settle(pinned, pinned_rows, result)
+            X = X if pinned_rows is None else pinned_rows
         if pinned is not None:
-            pinned.state = held, kept, len(steps)
+            pinned.state = pinned_rows, kept, len(steps)
         return _parts.of_part(function, reader, n_threads, X, kept, *args)
 
     n_threads = _n_threads(reader)
@@ -237,25 +245,26 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
     n_threads //= n_parts
     sums, lost = {}, []
     with single_threaded_blas:
-        for (place, *_), found in zip(parts, map_in_order(sum_part, parts, n_parts), strict=True):
-            if found is None:
+        results = map_in_order(sum_part, parts, n_parts)
+        for (place, *_), sum_of_part in zip(parts, results, strict=True):
+            if sum_of_part is None:
                 lost.append(place)
             else:
-                sums[place] = found
+                sums[place] = sum_of_part
     return _added([(sums, lost)]) if is_exact else (sums, lost)
 
 
-def _joined(found):
+def _joined(answers):
     """Return sums by place, and lost places, of several workers."""
     sums, lost = {}, []
-    for some, others in found:
+    for some, others in answers:
         sums |= some
         lost += others
     return sums, lost
 
 
-def _added(found):
-    sums, lost = _joined(found)
+def _added(answers):
+    sums, lost = _joined(answers)
     return ({min(sums): _sum(sums.values())} if sums else sums), lost
 
 
@@ -263,6 +272,6 @@ def _n_threads(reader):
     """Return the threads of a worker, unless the estimator says how many."""
     if reader.n_jobs is None:
         return get_worker().state.nthreads
-    # Of processes joblib would allow a worker one alone.
+    # joblib would allow a worker a single process.
     with parallel_config("threading"):
         return effective_n_jobs(reader.n_jobs)

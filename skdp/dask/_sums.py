@@ -35,7 +35,7 @@ from skdp.dask._parts import (
 
 # Bytes of rows and of what is kept of them, above which they lie in a file.
 _MOST_IN_MEMORY = 2**27
-# Of what is free where temporary files are, what rows may take.
+# Rows may take this part of what is free where temporary files are.
 _SHARE = 0.5
 # Bytes of which the places of arrays in a file are multiples.
 _ALIGNED = 64
@@ -87,13 +87,13 @@ class PartedSums:
         """See `Frame.bins`."""
         # Numbers of rows are exact without a grid, too, but parts of them aren't.
         args = "bins", places, bounds, ends, grid
-        found = self._total("bins", _tables.part_counts, *args, grid=grid)
-        return np.split(found, np.cumsum([2 * e.size + 2 for e in ends])[:-1])
+        counts = self._total("bins", _tables.part_counts, *args, grid=grid)
+        return np.split(counts, np.cumsum([2 * e.size + 2 for e in ends])[:-1])
 
     def tallies(self, places, grid):
         """See `Frame.tallies`."""
-        found = self._total("tallies", _tables.part_counts, "tallies", places, grid, grid=grid)
-        return np.split(found, len(places))
+        counts = self._total("tallies", _tables.part_counts, "tallies", places, grid, grid=grid)
+        return np.split(counts, len(places))
 
     def decided(self, kinds):
         """Return these sums, of a table in which the kinds of columns, by place, are decided."""
@@ -143,8 +143,9 @@ class PartedSums:
     def of_targets(self):
         """Return what `learn_targets` asks of targets, as rows; see `BallSums`."""
         of_ball = partial(self._of_ball, function=_parts.part_of_targets)
-        names = "counts_by_side", "moved"
-        return SimpleNamespace(**{name: partial(of_ball, name) for name in names})
+        return SimpleNamespace(
+            counts_by_side=partial(of_ball, "counts_by_side"), moved=partial(of_ball, "moved")
+        )
 
     def move_targets(self, bounds):
         """Have targets moved to bounds, and mapped as training takes them, from now on."""
@@ -185,8 +186,8 @@ class PartedSums:
         return self._at_slopes("matrix", *args)
 
     def _at_slopes(self, name, *args):
-        how = self._A, self._bound, self._longest, name, *args
-        return self._total(name, _parts.part_at_slopes, *how, grid=args[-1].grid)
+        slopes = self._A, self._bound, self._longest
+        return self._total(name, _parts.part_at_slopes, *slopes, name, *args, grid=args[-1].grid)
 
     def slopes(self, w, mechanism):
         """See `RowSums.slopes`."""
@@ -195,7 +196,7 @@ class PartedSums:
     def of_columns(self):
         """Return what transformers ask of columns; see `ColumnSums`."""
         total = partial(self._total, "columns", _parts.part_of_columns, grid=1.0)
-        return SimpleNamespace(**{name: partial(total, name) for name in ("below", "moments")})
+        return SimpleNamespace(below=partial(total, "below"), moments=partial(total, "moments"))
 
     def by_label(self, mechanism):
         """Return the sum of the rows of each class, see `part_by_label`."""
@@ -207,9 +208,9 @@ class PartedSums:
 
     def _of_each(self, name, function, *args):
         """Return what a function makes of each part, in their order."""
-        found = list(self._sums(name, function, args, is_exact=False))
+        results = list(self._sums(name, function, args, is_exact=False))
         self._on_pass()
-        return found
+        return results
 
     def _total(self, name, function, *args, grid=0.0):
         total = _sum(self._sums(name, function, args, is_exact=grid > 0.0))
@@ -255,7 +256,7 @@ class LocalSums(PartedSums):
 
     def map_table(self, basis):
         pairs = zip(self._owned, self._each(_tables.map_table, (basis,)), strict=True)
-        mapped = ((None if held is None else X, kept) for (held, _), (X, kept) in pairs)
+        mapped = ((None if owned is None else X, kept) for (owned, _), (X, kept) in pairs)
         # Raw rows stay where there is no room for their columns.
         two = zip(self._owned, self._stored(mapped, _with_room), strict=True)
         self._owned = [(x, k) if X is None else (X, _tables.of_mapped(k)) for (x, _), (X, k) in two]
@@ -270,8 +271,7 @@ class LocalSums(PartedSums):
             if X is None:
                 X, again = self._read(copy_part, *part)
                 call_locally(_check, again, verdict(kept))
-            how = self._reader, self._n_threads, X, kept
-            return call_locally(of_part, function, *how, *args)
+            return call_locally(of_part, function, self._reader, self._n_threads, X, kept, *args)
 
         return self._map(call, zip(self._parts, self._owned, strict=True))
 

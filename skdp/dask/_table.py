@@ -1,5 +1,6 @@
 """Collections of Dask as rows in parts, and what a function makes of these, lazily."""
 
+from functools import partial
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -11,6 +12,7 @@ from dask.base import is_dask_collection
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._rows.entry_types import is_of_numbers
 from skdp._rows.private_rows import private_rows
 from skdp.dask._clients import call_client, call_locally
 from skdp.dask._groups import with_groups
@@ -32,7 +34,6 @@ NO_TARGETS = object()
 # They learn nothing, and are fitted to know the number of columns.
 _LEARN_NOTHING = (BoundsScaler, NormClipper)
 # Kinds of numeric types.
-_NUMBERS = "iuf"
 _NOT_FOR_WORKERS = {"random_state": None, "ledger": ALREADY_CHARGED}
 
 
@@ -46,7 +47,7 @@ class Table(NamedTuple):
     targets: list
     sizes: list
     n_features: int
-    # Of columns, where X is a data frame.
+    # Names of the columns, where X is a data frame.
     names: list | None
     # None where y has one axis.
     n_targets: int | None
@@ -125,7 +126,7 @@ def _partitions(collection, name, compute_chunk_sizes, client):
         sizes = collection.chunks[0]
     else:
         parts = parts_of_frame(collection)
-        sizes = (np.nan,) * len(parts)
+        sizes = tuple(np.nan for _ in parts)
     # A series has columns, too.
     width = None if collection.ndim == 1 else collection.shape[1]
     if np.isnan(sizes).any():
@@ -194,8 +195,10 @@ def map_rows(function, X, sizes=None):
         if len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         sizes = X.chunks[0] if sizes is None else tuple(sizes)
-        shape = {"drop_axis": 1} if made.ndim == 1 else {"chunks": (sizes, made.shape[1:])}
-        return X.map_blocks(mapped, dtype=made.dtype, meta=made[:0], **shape)
+        map_blocks = partial(X.map_blocks, mapped, dtype=made.dtype, meta=made[:0])
+        if made.ndim == 1:
+            return map_blocks(drop_axis=1)
+        return map_blocks(chunks=(sizes, made.shape[1:]))
     parts = [dask.delayed(mapped)(part) for part in parts_of_frame(X)]
     arrays = [
         dask.array.from_delayed(part, (size, *made.shape[1:]), dtype=made.dtype)
@@ -237,10 +240,10 @@ def _one_row(X):
     """
     row = np.zeros((1, X.shape[1]))
     if not hasattr(X, "columns"):
-        return row if X.dtype.kind in _NUMBERS else row.astype(object)
+        return row if is_of_numbers(X.dtype) else row.astype(object)
     row = pd.DataFrame(row, columns=X.columns)
     for place, dtype in enumerate(X.dtypes):
-        if dtype.kind not in _NUMBERS:
+        if not is_of_numbers(dtype):
             row.isetitem(place, row.iloc[:, place].astype(object))
     return row
 

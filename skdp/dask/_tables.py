@@ -108,8 +108,8 @@ def _readings(column):
     """Return of each entry of an untyped column its class, and what it is as a number or a day."""
     entries = column.entries.entries
     read = [[reader_of(kind)(entry) for entry in entries] for kind in (NUMERIC, DATE)]
-    found = np.column_stack([column.classes, *read]).astype(np.float64)
-    return np.where(np.isfinite(found), found, np.nan)
+    readings = np.column_stack([column.classes, *read]).astype(np.float64)
+    return np.where(np.isfinite(readings), readings, np.nan)
 
 
 def _in_bytes(words):

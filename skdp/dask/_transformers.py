@@ -16,6 +16,7 @@ from skdp.preprocessing import DPTableVectorizer
 from skdp.preprocessing._base import NumberTransformer
 from skdp.preprocessing.table._given import given_to
 
+_NOT_COVERED = (*Budget.not_covered, NOT_COVERED)
 _NO_SUMS = (
     "transformer must be a DPStandardScaler, DPQuantileClipper, DPNormClipper, or a "
     "DPTableVectorizer, which fills gaps and encodes words, too. Fit others to rows in memory, of "
@@ -92,18 +93,16 @@ def fit(transformer, X, *, client=None, compute_chunk_sizes=False):
     >>> transform(scaler, X).shape, scaler.privacy_report_
     ((10000, 3), (1, 1e-05)-DP)
     """
-    fit_parts = next((how for kind, how in _WAYS.items() if isinstance(transformer, kind)), None)
+    fit_parts = next((way for kind, way in _WAYS.items() if isinstance(transformer, kind)), None)
     if fit_parts is None:
         raise TypeError(_NO_SUMS)
     transformer._validate_params()
     client = resolve_client(client)
     table = read_table(X, NO_TARGETS, compute_chunk_sizes=compute_chunk_sizes, client=client)
-    not_covered = *Budget.not_covered, NOT_COVERED
-    facts = {"also_public": (PARTITIONS,), "not_covered": not_covered}
-    return fit_parts(transformer, X, table, client, **facts)
+    return fit_parts(transformer, X, table, client)
 
 
-def _fit_numbers(transformer, X, table, client, **facts):
+def _fit_numbers(transformer, X, table, client):
     if not is_private(transformer):
         raise ValueError(_NO_NOISE)
     set_columns(transformer, table)
@@ -113,16 +112,27 @@ def _fit_numbers(transformer, X, table, client, **facts):
             plan = transformer._plan(table.n_rows, table.n_features)
             return plan, plan.start(transformer.random_state), sums.of_columns()
 
-        return transformer._learn(start, table.n_features, **facts)
+        return transformer._learn(
+            start, table.n_features, also_public=(PARTITIONS,), not_covered=_NOT_COVERED
+        )
 
 
-def _fit_table(transformer, X, table, client, **facts):
+def _fit_table(transformer, X, table, client):
     frame = read_frame(transformer, typed_row(X), reset=True)
     given = given_to(transformer, frame.names, frame.kinds)
     reads = without_secrets(transformer)
     reads._kinds = frame.kinds
     with passes(table, TableReader(reads), client=client) as sums:
-        return transformer._learn(frame, given, sums, *sums.count_records(None), **facts)
+        n_records, by_group = sums.count_records(None)
+        return transformer._learn(
+            frame,
+            given,
+            sums,
+            n_records,
+            by_group,
+            also_public=(PARTITIONS,),
+            not_covered=_NOT_COVERED,
+        )
 
 
 _WAYS = {NumberTransformer: _fit_numbers, DPTableVectorizer: _fit_table}

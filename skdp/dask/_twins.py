@@ -27,8 +27,10 @@ class DaskTwin:
     def _opened(self, X, y, groups):
         """Return the client of a fit, and the table of its collections."""
         client = resolve_client(self.client)
-        how = {"compute_chunk_sizes": self.compute_chunk_sizes, "client": client}
-        return client, read_table(X, y, groups, **how)
+        table = read_table(
+            X, y, groups, compute_chunk_sizes=self.compute_chunk_sizes, client=client
+        )
+        return client, table
 
     def _reading(self):
         """Return what workers get to know of this: neither a seed nor a ledger."""
@@ -56,8 +58,10 @@ class DaskTwin:
 
     def _as_fitted(self, local):
         """Give an estimator in memory the attributes that a fit of this has set."""
-        found = {n: v for n, v in vars(self).items() if n.endswith("_") and n[0] != "_"}
-        vars(local).update(found | {n: vars(self)[n] for n in self._learnt_too if n in vars(self)})
+        published = {n: v for n, v in vars(self).items() if n.endswith("_") and n[0] != "_"}
+        vars(local).update(
+            published | {n: vars(self)[n] for n in self._learnt_too if n in vars(self)}
+        )
         return local
 
     def predict(self, X):

@@ -250,8 +250,8 @@ def total_report(pipeline):
     if is_outermost and type(pipeline) is not Pipeline:
         text = _UNKNOWN_CHAIN.format(type(pipeline).__name__)
         missing.append(OpenPart(_ITSELF, text, is_unprotected=True))
-    elif is_outermost and (found := why_container_is_refused(tree("", pipeline))):
-        text = f"{_ITSELF}: {found[0]}; no report covers it"
+    elif is_outermost and (leak := why_container_is_refused(tree("", pipeline))):
+        text = f"{_ITSELF}: {leak[0]}; no report covers it"
         missing.append(OpenPart(_ITSELF, text, is_unprotected=True))
     for step, (reason, _) in find_leaks(trees):
         if step.path not in reports:

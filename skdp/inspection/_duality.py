@@ -125,7 +125,6 @@ def _internal_problem(estimator, X, y, public_weight):
     X, targets, midpoint, half_width = _read(estimator, X, y)
     loss = LOSSES[getattr(estimator, "loss", "squared_error")]
     private = is_private(estimator)
-    bounds = {"data_norm": estimator.data_norm, "fit_intercept": estimator.fit_intercept}
     ball = estimator._published_ball()
     rows = estimator._bounded_by(ball, X, np.zeros(X.shape[0], dtype=bool))
     if ball is not None and not rows.weight.all():
@@ -135,7 +134,9 @@ def _internal_problem(estimator, X, y, public_weight):
         n_rows, n_features = X.shape
         low, high = public_feature_bounds(estimator, n_features)
         X = np.clip(rows.augmented(np.arange(n_rows))[:, :n_features], low, high)
-        rows = clip_rows(X, **bounds, clip=False)
+        rows = clip_rows(
+            X, data_norm=estimator.data_norm, fit_intercept=estimator.fit_intercept, clip=False
+        )
     classes = getattr(estimator, "classes_", None)
     weights = estimator._weigh(public_weight, X.shape[0], classes, targets)
     # The solver's are in the units of the scaled targets and of the intercept's column.
@@ -152,8 +153,9 @@ def _internal_problem(estimator, X, y, public_weight):
 def _read(estimator, X, y):
     """Return X and the targets (n, k) with the midpoint and half width that they are scaled by."""
     regression = isinstance(estimator, DPSCDRegressor)
-    options = {"multi_output": regression, "y_numeric": regression, "reset": False}
-    X, y = validate_numbers(estimator, X, y, order="C", **options)
+    X, y = validate_numbers(
+        estimator, X, y, order="C", multi_output=regression, y_numeric=regression, reset=False
+    )
     if not regression:
         return X, encode_labels(y, estimator.classes_)[1], 0.0, 1.0
     bounds = estimator.target_bounds
@@ -196,8 +198,8 @@ def _gap(rows, y, loss, theta, alpha, counted):
 
     box = np.column_stack([low, high])
     options = {"maxiter": _CORNER_STEPS, "maxfun": 2 * _CORNER_STEPS, "ftol": 0.0, "gtol": 0.0}
-    found = minimize(relative, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
-    gap, _ = gap_and_residual(loss.feasible(y, found.x))
+    minimum = minimize(relative, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
+    gap, _ = gap_and_residual(loss.feasible(y, minimum.x))
     return float(min(gap, smallest))
 
 

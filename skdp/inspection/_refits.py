@@ -31,13 +31,14 @@ def refits(steps):
     """
     parts = []
     for leaf, learners in _private_steps(steps, ()):
-        said = {"path": leaf.path, "kind": leaf.kind, "number": fits_of(leaf.estimator).count}
+        n_fits = fits_of(leaf.estimator).count
         older = [later for later in learners if _number(later) < _number(leaf)]
-        if said["number"] > 1:
-            text = (_AGAIN if learners else _EARLIER).format(**said)
+        if n_fits > 1:
+            template = _AGAIN if learners else _EARLIER
+            text = template.format(path=leaf.path, kind=leaf.kind, number=n_fits)
             parts.append(OpenPart(leaf.path, text, is_unprotected=bool(learners)))
         elif older:
-            text = _AFTER.format(later=older[0].path, **said)
+            text = _AFTER.format(path=leaf.path, kind=leaf.kind, later=older[0].path)
             parts.append(OpenPart(leaf.path, text, is_unprotected=True))
         parts += refits_inside(leaf.estimator, leaf.path + SEPARATOR)
     return parts

@@ -71,8 +71,8 @@ MARGIN_CONSTRAINTS = {**CLASS_CONSTRAINTS, "loss": [StrOptions({"log_loss", "hin
 class RowPrivateEstimator(RecordPrivateEstimator):
     """What the parameters of linear models that protect rows say in the same way everywhere."""
 
-    def _preview(self, n_rows, n_features, n_outputs=1, **unit):
-        return super()._preview(n_rows, n_features, n_outputs, **unit)
+    def _preview(self, n_rows, n_features, n_outputs=1, *, by_group=False):
+        return super()._preview(n_rows, n_features, n_outputs, by_group=by_group)
 
     def _has_share_for_targets(self):
         """Return whether a fit may spend a share of its budget on where the targets lie."""

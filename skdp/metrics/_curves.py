@@ -13,7 +13,7 @@ from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 from skdp._rows.bounds import clip_scores
 from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
-from skdp.metrics import _scorings as scorings, _statistics as statistics
+from skdp.metrics import _scorings as scorings, _statistics as statistics, _tuned as tuned
 from skdp.metrics._plan import caption_of
 from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
 from skdp.metrics._score import PrivateScore
@@ -181,22 +181,44 @@ def private_roc_curve(
     >>> float(curve.fpr[0]), float(curve.tpr[-1])
     (0.0, 1.0)
     """
-    spent, design = (epsilon, delta, adjacency, mechanism), {"bins": bins, "level": level}
+    design = {"bins": bins, "level": level}
     design |= {} if groups is None else {"average_over": average_over}
-    budget = score_budget("private_roc_curve", spent, design, groups, ledger)
+    budget = score_budget(
+        "private_roc_curve",
+        epsilon,
+        delta,
+        adjacency,
+        mechanism,
+        design=design,
+        groups=groups,
+        ledger=ledger,
+    )
     counting = Counting.of(budget, groups, average_over, rows_per_group)
-    options = {"bins": bins, "n_records": counting.n_records, "noise_std": counting.noise_std}
+    options = scorings.Options(
+        bins=bins, noise_std=counting.noise_std, n_records=counting.n_records
+    )
     axes = scorings.roc_axes(estimator, X, y, options)
     (released,) = count_records([axes], counting, random_state)
     shares, n_bins = released.shares, axes[1].size
     area = statistics.roc_auc(shares, level=level)
     fpr, tpr = (_rising(share) for share in shares.values)
-    thresholds = scorings.grade(np.arange(n_bins, -1, -1) / n_bins, 1.0 / scorings.GRADE)
+    thresholds = scorings.grade(np.arange(n_bins, -1, -1) / n_bins, 1.0 / tuned.GRADE)
     if not scorings.ranks_by_probability(estimator):
         with np.errstate(divide="ignore"):
             thresholds = logit(thresholds)
-    score = PrivateScore(*area, released.report, level, "roc_auc", **counting.named)
-    return PrivateRocCurve(fpr, tpr, thresholds, score, released.report, **counting.named)
+    averaged, counted = counting.average_over, counting.rows_counted
+    score = PrivateScore(
+        *area, released.report, level, "roc_auc", average_over=averaged, rows_per_group=counted
+    )
+    return PrivateRocCurve(
+        fpr,
+        tpr,
+        thresholds,
+        score,
+        released.report,
+        average_over=averaged,
+        rows_per_group=counted,
+    )
 
 
 def _rising(share):
@@ -252,7 +274,8 @@ class PrivateConfusionMatrix:
     rows_per_group: int | None = None
 
     def __post_init__(self):
-        if np.shape(self.matrix) != 2 * (len(self.labels),):
+        n_labels = len(self.labels)
+        if np.shape(self.matrix) != (n_labels, n_labels):
             raise ValueError("matrix must be square, with a row for each label.")
 
     def display(self):
@@ -353,18 +376,28 @@ def private_confusion_matrix(
     >>> found.labels.tolist(), found.report
     ([0, 1, 2], (2, 0)-DP while the seed stays secret)
     """
-    spent = epsilon, delta, adjacency, mechanism
     design = {} if groups is None else {"average_over": average_over}
-    budget = score_budget("private_confusion_matrix", spent, design, groups, ledger)
+    budget = score_budget(
+        "private_confusion_matrix",
+        epsilon,
+        delta,
+        adjacency,
+        mechanism,
+        design=design,
+        groups=groups,
+        ledger=ledger,
+    )
     counting = Counting.of(budget, groups, average_over, rows_per_group)
     classes, axes, _ = scorings.label_axes(estimator, X, y)
     (released,) = count_records([axes], counting, random_state)
-    found = released.counts, classes, released.noise_std, released.report
-    return PrivateConfusionMatrix(*found, **counting.named)
-
-
-# A bin is shown where it has more records than so many standard deviations of its noise.
-_SEEN = 3.0
+    return PrivateConfusionMatrix(
+        released.counts,
+        classes,
+        released.noise_std,
+        released.report,
+        average_over=counting.average_over,
+        rows_per_group=counting.rows_counted,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -520,9 +553,18 @@ def private_calibration_curve(
     >>> bool((curve.low <= curve.prob_true).all() and (curve.prob_true <= curve.high).all())
     True
     """
-    spent, design = (epsilon, delta, adjacency, mechanism), {"n_bins": n_bins, "level": level}
+    design = {"n_bins": n_bins, "level": level}
     design |= {} if groups is None else {"average_over": average_over}
-    budget = score_budget("private_calibration_curve", spent, design, groups, ledger)
+    budget = score_budget(
+        "private_calibration_curve",
+        epsilon,
+        delta,
+        adjacency,
+        mechanism,
+        design=design,
+        groups=groups,
+        ledger=ledger,
+    )
     counting = Counting.of(budget, groups, average_over, rows_per_group)
     classes, codes = scorings.read_labels(estimator, X, y)
     scorings.two_classes(classes, "a calibration curve")
@@ -531,7 +573,7 @@ def private_calibration_curve(
     (released,) = count_records([axes], counting, random_state)
     negative, positive = released.counts.astype(np.float64)
     totals, noise = negative + positive, released.noise_std
-    seen = totals > max(_SEEN * np.sqrt(2.0) * noise, 0.5)
+    seen = totals > max(tuned.SHOWN_DEVIATIONS * np.sqrt(2.0) * noise, 0.5)
     share = np.clip(positive[seen] / totals[seen], 0.0, 1.0)
     # The noise of both counts, where the share is p, is that of (1 - p) and p times them.
     variances = ((1.0 - share) ** 2 + share**2) * (noise / totals[seen]) ** 2
@@ -540,5 +582,12 @@ def private_calibration_curve(
     ends = [statistics.proportion_interval(*values, level) for values in bins]
     low, high = np.array(ends).reshape(-1, 2).T
     middles = (np.arange(n_bins)[seen] + 0.5) / n_bins
-    found = share, middles, low, high, released.report
-    return PrivateCalibrationCurve(*found, **counting.named)
+    return PrivateCalibrationCurve(
+        share,
+        middles,
+        low,
+        high,
+        released.report,
+        average_over=counting.average_over,
+        rows_per_group=counting.rows_counted,
+    )

@@ -8,12 +8,10 @@ from skdp._checks import check_count
 from skdp._release.plan import HISTOGRAM_KEY, Budget, GroupBudget, OfGroups, Plan
 from skdp._release.release import Release, named
 from skdp.accountant._report import PART_OF_GROUP
+from skdp.metrics import _tuned as tuned
 
 # What is released, as runs and reports call it.
 COUNTS = "counts of records by score"
-# Limits of the rows that are counted of a group, which are those of fits, and the share of the
-# number of groups that noise may be: what a cap hides is mostly more than that.
-_LEAST_ROWS, _MOST_ROWS, _QUIET_SHARE = 2, 16, 0.02
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ def check_counted(by_group, average_over, rows_per_group):
 
 
 def resolve_rows_counted(
-    average_over, rows_per_group, budget, n_groups, noise_std, quiet_share=_QUIET_SHARE
+    average_over, rows_per_group, budget, n_groups, noise_std, quiet_share=tuned.QUIET_SHARE
 ):
     """Return how many rows of a group are counted at most, from public numbers.
 
@@ -133,7 +131,7 @@ def resolve_rows_counted(
     if rows_per_group != "auto":
         return check_count(rows_per_group, "rows_per_group")
     quiet = quiet_share * n_groups / max(noise_std, 1e-300)
-    return int(min(max(quiet, _LEAST_ROWS), _MOST_ROWS))
+    return int(min(max(quiet, tuned.LEAST_ROWS_PER_GROUP), tuned.MOST_ROWS_PER_GROUP))
 
 
 def plan_histogram(budget, *, n_rows, n_cells, n_steps=1, average_over="rows", rows_per_group=1):

@@ -48,7 +48,7 @@ class Released(NamedTuple):
     n_records: int
     noise_std: float
     report: PrivacyReport
-    # Of a record, how many rows are counted at most.
+    # How many rows of a record are counted at most.
     rows_per_group: int = 1
 
     @property
@@ -73,7 +73,7 @@ class Counting:
         The group of each row, as it was given.
     average_over : {"rows", "groups"}
     rows_per_group : float
-        Of a record, how many rows are counted at most; 1 without groups.
+        How many rows of a record are counted at most; 1 without groups.
     """
 
     budget: ScoreBudget
@@ -103,33 +103,35 @@ class Counting:
         return cache(lambda n_rows: encode_groups(self.groups, n_rows)[1])
 
     @property
-    def named(self):
-        """How results name what they count: fields of theirs."""
-        if self.groups is None or self.average_over == "groups":
-            return {"average_over": self.average_over}
-        most = None if math.isinf(self.rows_per_group) else self.rows_per_group
-        return {"average_over": "rows", "rows_per_group": most}
+    def rows_counted(self):
+        """How many rows of a group results say that they count; None where there is no such number.
+
+        There is none without groups, where groups are averaged, and where all rows are counted.
+        """
+        if self.groups is None or self.average_over == "groups" or math.isinf(self.rows_per_group):
+            return None
+        return self.rows_per_group
 
 
-def score_budget(function, spent, design, groups, ledger):
-    """Return what a call may spend: epsilon and delta, under an adjacency by a mechanism."""
-    named = dict(zip(("epsilon", "delta", "adjacency", "mechanism"), spent, strict=True))
-    account = resolve_account(ledger, function, named | design)
-    named["delta"] = _resolve_delta(named, account)
+def score_budget(function, epsilon, delta, adjacency, mechanism, *, design, groups, ledger):
+    """Return what a call may spend; `design` has what else a ledger notes of its parameters."""
+    parameters = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
+    account = resolve_account(ledger, function, {**parameters, "mechanism": mechanism, **design})
     make_budget = ScoreBudget if groups is None else GroupScoreBudget
-    return make_budget(**named, account=account)
+    delta = _resolve_delta(epsilon, delta, mechanism, account)
+    return make_budget(epsilon, delta, adjacency, mechanism=mechanism, account=account)
 
 
-def _resolve_delta(named, account):
+def _resolve_delta(epsilon, delta, mechanism, account):
     """Return the delta of a call; "auto" is 0 but where a ledger adds up Gaussian noise for less.
 
     That follows from the ledger's budget and not from what was charged there before.
     """
-    if named["delta"] != "auto":
-        return named["delta"]
-    if account is None or named["mechanism"] == "laplace":
+    if delta != "auto":
+        return delta
+    if account is None or mechanism == "laplace":
         return 0.0
-    return account.ledger._delta_of_counts(named["epsilon"], named["mechanism"])
+    return account.ledger._delta_of_counts(epsilon, mechanism)
 
 
 def count_records(grids, counting, random_state):
@@ -152,10 +154,10 @@ def count_records(grids, counting, random_state):
     coins, steps = run.coins(), run.steps(COUNTS)
     rows = counted_rows(grids[0][0].position, codes, coins, plan.rows_per_group)
     # Where there is no noise, all rows of a group are counted: those of the largest bound it.
-    most = plan.rows_per_group
-    if math.isinf(most):
-        most = int(np.bincount(codes).max())
+    rows_per_group = plan.rows_per_group
+    if math.isinf(rows_per_group):
+        rows_per_group = int(np.bincount(codes).max())
     released = [release_histogram(axes, steps, coins, rows) for axes in grids]
     run.finish()
     report, noise_std = plan.report(reproducible=run.reproducible), plan.mechanism.noise_std
-    return [Released(counts, n_records, noise_std, report, most) for counts in released]
+    return [Released(counts, n_records, noise_std, report, rows_per_group) for counts in released]

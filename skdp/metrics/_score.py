@@ -10,7 +10,14 @@ from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics._plan import caption_of
 from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
-from skdp.metrics._scorings import SCORES, check_kind, is_of_labels, n_releases, reader_of_labels
+from skdp.metrics._scorings import (
+    SCORES,
+    Options,
+    check_kind,
+    is_of_labels,
+    n_releases,
+    reader_of_labels,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -239,14 +246,26 @@ def private_score(
     for name in names:
         check_kind(estimator, name)
     n_grids = n_releases(names, getattr(estimator, "classes_", None))
-    spent = epsilon, delta, adjacency, mechanism
     design = {"scoring": ", ".join(names), "bins": bins, "level": level}
     design |= {} if groups is None else {"average_over": average_over}
-    budget = score_budget("private_score", spent, design, groups, ledger)
+    budget = score_budget(
+        "private_score",
+        epsilon,
+        delta,
+        adjacency,
+        mechanism,
+        design=design,
+        groups=groups,
+        ledger=ledger,
+    )
     counting = Counting.of(budget, groups, average_over, rows_per_group, n_grids)
-    options = {"bins": bins, "target_bounds": target_bounds, "noise_std": counting.noise_std}
-    options["n_records"] = counting.n_records
-    options["labels"] = reader_of_labels(names, estimator, X, y)
+    options = Options(
+        bins=bins,
+        noise_std=counting.noise_std,
+        target_bounds=target_bounds,
+        n_records=counting.n_records,
+        labels=reader_of_labels(names, estimator, X, y),
+    )
     asked = {name: SCORES[name].axes(estimator, X, y, options) for name in names}
     # Scores of labels share a grid.
     keys = {name: "labels" if is_of_labels(name) else name for name in names}
@@ -254,13 +273,20 @@ def private_score(
     released = count_records([*chain(*grids.values())], counting, random_state)
     left, report = iter(released), released[0].report
     shares = {key: [one.shares for one in islice(left, len(axes))] for key, axes in grids.items()}
-    found = {}
+    scores = {}
     for name, (statistic, *_) in asked.items():
-        # Of bounds near the ends of double precision squares overflow.
+        # Squares overflow where bounds are near the ends of double precision.
         with np.errstate(all="ignore"):
             value = statistic(*shares[keys[name]], level=level)
-        found[name] = PrivateScore(*value, report, level, name, **counting.named)
-    return found[scoring] if isinstance(scoring, str) else found
+        scores[name] = PrivateScore(
+            *value,
+            report,
+            level,
+            name,
+            average_over=counting.average_over,
+            rows_per_group=counting.rows_counted,
+        )
+    return scores[scoring] if isinstance(scoring, str) else scores
 
 
 def _distinct(scoring):

@@ -16,16 +16,24 @@ from skdp._rows.bounds import clip_scores
 from skdp._rows.containers import refuse_container, refuse_foreign
 from skdp._rows.private_rows import private_rows
 from skdp._sklearn import quietly, read_list
-from skdp.metrics import _statistics as statistics
+from skdp.metrics import _statistics as statistics, _tuned as tuned
 from skdp.metrics._solver import Axis
 
-# Chosen on seven sets of records, where it was best or near it for rare classes and even ones.
-GRADE = 0.75
-# Probabilities of the true class below it count as this much: the logarithm has no bound.
-LEAST_PROBABILITY = 1e-4
-_LARGEST_LOG_LOSS = float(-np.log(LEAST_PROBABILITY))
-# Nodes of targets: their squares are exact in the mean, however few there are.
-_MOST_TARGET_NODES = 8
+_LARGEST_LOG_LOSS = float(-np.log(tuned.LEAST_PROBABILITY))
+
+
+class Options(NamedTuple):
+    """What scores are asked for with, besides a model and records.
+
+    `n_records` gives the number of records from that of rows, and `labels` reads the labels, once
+    for all scores of them.
+    """
+
+    bins: int | str
+    noise_std: float
+    target_bounds: tuple | None = None
+    n_records: Callable | None = None
+    labels: Callable | None = None
 
 
 def read_labels(estimator, X, y):
@@ -76,13 +84,13 @@ def predict(estimator, X, method="predict", width=None):
     There must be `width` columns; None is a single number a row, in a column or not.
     """
     with private_rows():
-        found = np.asarray(read_list(quietly(getattr(estimator, method), X)))
-    if width is None and found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
+        predictions = np.asarray(read_list(quietly(getattr(estimator, method), X)))
+    if width is None and predictions.ndim == 2 and predictions.shape[1] == 1:
+        predictions = predictions[:, 0]
     expected = 1 if width is None else 2
-    if found.ndim != expected or (width is not None and found.shape[1] != width):
+    if predictions.ndim != expected or (width is not None and predictions.shape[1] != width):
         raise ValueError(f"{method} of the estimator gives an array of another shape than needed.")
-    return found
+    return predictions
 
 
 def ranks_by_probability(estimator):
@@ -122,7 +130,7 @@ def two_classes(classes, what):
         raise ValueError(f"{what} needs a classifier of two classes, this one has {classes.size}.")
 
 
-def grade(probability, power=GRADE):
+def grade(probability, power=tuned.GRADE):
     """Return positions in [0, 1] of probabilities, at which bins are narrower near 0 and 1.
 
     The odds are raised to a power below 1: bins of one width would have most rows of a rare class
@@ -159,17 +167,17 @@ def label_axes(estimator, X, y, detail=TAKEN_FOR):
 
 
 def _accuracy(estimator, X, y, options):
-    _, axes, is_right = options["labels"]()
+    _, axes, is_right = options.labels()
     return partial(statistics.accuracy, is_right=is_right), axes
 
 
 def _balanced_accuracy(estimator, X, y, options):
-    _, axes, is_right = options["labels"]()
+    _, axes, is_right = options.labels()
     return partial(statistics.balanced_accuracy, is_right=is_right), axes
 
 
 def _of_label(estimator, X, y, options, *, true, taken, macro=False):
-    classes, axes, _ = options["labels"]()
+    classes, axes, _ = options.labels()
     if not macro:
         two_classes(classes, "a score of one label, unlike its mean over classes (_macro),")
     labels = range(classes.size) if macro else [1]
@@ -185,9 +193,9 @@ def roc_axes(estimator, X, y, options):
 
 
 def _by_score(codes, position, options):
-    bins = options["bins"]
+    bins = options.bins
     if bins == "auto":
-        bins = statistics.auto_bins(options["n_records"](codes.size), options["noise_std"])
+        bins = statistics.auto_bins(options.n_records(codes.size), options.noise_std)
     return [Axis(codes, 2), Axis(bins * position, bins)]
 
 
@@ -218,9 +226,9 @@ def n_releases(scoring, classes):
 
 def _mean(losses, largest, options):
     """Return the statistic of a mean loss, and the one axis that it needs."""
-    nodes = options["bins"]
+    nodes = options.bins
     if nodes == "auto":
-        nodes = statistics.auto_nodes(options["n_records"](losses.size), options["noise_std"])
+        nodes = statistics.auto_nodes(options.n_records(losses.size), options.noise_std)
     # A value that isn't a number counts as the worst.
     losses = clip_scores(np.nan_to_num(losses, nan=largest), 0.0, largest)
     position = statistics.graded_positions(losses, nodes)
@@ -232,7 +240,7 @@ def _neg_log_loss(estimator, X, y, options):
     classes, codes = read_labels(estimator, X, y)
     of_classes = probabilities(estimator, X, classes.size)
     right = of_classes[np.arange(codes.size), codes]
-    losses = -np.log(np.clip(right, LEAST_PROBABILITY, 1.0))
+    losses = -np.log(np.clip(right, tuned.LEAST_PROBABILITY, 1.0))
     return _mean(losses, _LARGEST_LOG_LOSS, options)
 
 
@@ -247,13 +255,13 @@ def _neg_brier_score(estimator, X, y, options):
 
 
 def _bounds_of(options):
-    if options["target_bounds"] is None:
+    if options.target_bounds is None:
         raise ValueError(
             "scores of a regression need target_bounds=(low, high): public ones, or those that a "
             "private fit released, model.target_bounds_. Those of losses with a log link are far "
             "too wide for that: give public ones."
         )
-    return check_bounds(options["target_bounds"], "target_bounds")
+    return check_bounds(options.target_bounds, "target_bounds")
 
 
 def _residuals(estimator, X, y, options):
@@ -279,12 +287,6 @@ def _neg_mean_squared_error(estimator, X, y, options):
     return _mean(((width * error) ** 2).mean(axis=1), width**2, options)
 
 
-# Deviances of amounts are clipped to it, which is that of a target 7 times its prediction.
-_LARGEST_GAMMA = 8.0
-# Nodes of targets, of whose mean deviance from their mean D2 is a share.
-_NULL_NODES = 32
-
-
 @np.errstate(all="ignore")
 def _deviances(estimator, X, y, options, power):
     """Return targets within the range, deviances of predictions there, and what these are cut to.
@@ -301,7 +303,7 @@ def _deviances(estimator, X, y, options, power):
     predicted = np.clip(np.asarray(predict(estimator, X), dtype=np.float64), low, high)
     if power > 1.0:
         ratio = target / predicted
-        return target, 2.0 * (ratio - 1.0 - np.log(ratio)), _LARGEST_GAMMA
+        return target, 2.0 * (ratio - 1.0 - np.log(ratio)), tuned.LARGEST_GAMMA_DEVIANCE
     return target, 2.0 * kl_div(target, predicted), 2.0 * high
 
 
@@ -312,15 +314,16 @@ def _neg_mean_deviance(estimator, X, y, options, *, power):
 
 def _d2(estimator, X, y, options, *, power):
     target, losses, largest = _deviances(estimator, X, y, options, power)
-    options = {**options, "noise_std": options["noise_std"] * math.sqrt(_NULL_NODES)}
+    options = options._replace(noise_std=options.noise_std * math.sqrt(tuned.NULL_NODES))
     # A node of the losses has the noise of all nodes of the targets.
     _, (axis,) = _mean(losses, largest, options)
     low, high = np.maximum(_bounds_of(options), 0.0)
     if power > 1.0:
-        nodes = np.geomspace(low, high, _NULL_NODES)
+        nodes = np.geomspace(low, high, tuned.NULL_NODES)
     else:
-        nodes = low + (high - low) * np.linspace(0.0, 1.0, _NULL_NODES) ** 2
-    axes = [axis, Axis(np.interp(target, nodes, np.arange(_NULL_NODES)), _NULL_NODES, "linear")]
+        nodes = low + (high - low) * np.linspace(0.0, 1.0, tuned.NULL_NODES) ** 2
+    position = np.interp(target, nodes, np.arange(tuned.NULL_NODES))
+    axes = [axis, Axis(position, tuned.NULL_NODES, "linear")]
     return partial(statistics.d2, largest=largest, targets=nodes, power=power), axes
 
 
@@ -336,9 +339,9 @@ def _r2(estimator, X, y, options):
     target, error, _ = _residuals(estimator, X, y, options)
     _one_target(target.shape[1])
     target, error = target[:, 0], error[:, 0]
-    nodes, noise_std = options["bins"], options["noise_std"]
-    n_records = options["n_records"](error.size)
-    of_targets = min(max(statistics.auto_nodes(n_records, noise_std), 4), _MOST_TARGET_NODES)
+    nodes, noise_std = options.bins, options.noise_std
+    n_records = options.n_records(error.size)
+    of_targets = min(max(statistics.auto_nodes(n_records, noise_std), 4), tuned.MOST_TARGET_NODES)
     if nodes == "auto":
         # A node of the errors has the noise of all nodes of the targets.
         nodes = statistics.auto_nodes(n_records, noise_std * math.sqrt(of_targets))
@@ -355,10 +358,10 @@ class _Score(NamedTuple):
     """A score: what makes its axes, and what else is known of it."""
 
     axes: Callable
-    # Of means over rows, about what standard deviation those of rows have as a part of their range:
-    # losses are mostly near its end.
+    # About what standard deviation rows' scores have, as a part of their range, where the score is
+    # their mean: losses are mostly near its end.
     row_spread: float | None = None
-    # Of scores of labels, what they need to know of these.
+    # What a score of labels needs to know of these.
     detail: int | None = None
 
 
@@ -423,8 +426,12 @@ def row_scores(estimator, X, y, scoring, target_bounds):
 
     It takes the scorings of `ROW_SPREAD`.
     """
-    # Of two nodes, 0 and the largest loss.
-    options = {"bins": 2, "target_bounds": target_bounds, "noise_std": 0.0}
-    options["labels"] = reader_of_labels([scoring], estimator, X, y)
+    options = Options(
+        # There are two nodes, 0 and the largest loss.
+        bins=2,
+        noise_std=0.0,
+        target_bounds=target_bounds,
+        labels=reader_of_labels([scoring], estimator, X, y),
+    )
     _, (axis,) = SCORES[scoring].axes(estimator, X, y, options)
     return axis.position if scoring == "accuracy" else 1.0 - axis.position

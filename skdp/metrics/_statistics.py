@@ -12,9 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, xlogy
 
-# Of what is made up for where records lie evenly in a bin or between nodes, the part that is taken
-# for the standard deviation of the error that is left.
-_UNEVEN = 0.4
+from skdp.metrics import _tuned as tuned
 
 
 class Shares(NamedTuple):
@@ -112,7 +110,7 @@ def proportion_interval(share, size, noise_variance, level):
 
 def accuracy(shares, *, is_right, level):
     """Give the share of cells that are right, which `is_right` marks."""
-    # Of each cell, the noise of all of which is in the sum.
+    # Whether each cell is right, because the noise of all that are is in the sum.
     is_right = np.broadcast_to(is_right, shares.values.shape)
     right = (shares.values * is_right).sum()
     ends = proportion_interval(right, shares.n_independent, shares.of_noise(is_right), level)
@@ -142,10 +140,10 @@ def of_label(shares, *, true, taken, labels, level):
         counts[:, label] += taken
         size = max((shares.values * counts).sum(), 1.0 / shares.n_rows)
         # For a label of very few records noise dominates, and would dominate the mean.
-        found = min(max(shares.values[label, label] / size, 0.0), 1.0)
-        counts *= -found
+        value_of_label = min(max(shares.values[label, label] / size, 0.0), 1.0)
+        counts *= -value_of_label
         counts[label, label] += 1.0
-        value += found / len(labels)
+        value += value_of_label / len(labels)
         gradient += counts / (size * len(labels))
     return _within(value, shares.variance(gradient), level, 0.0, 1.0)
 
@@ -189,7 +187,7 @@ def _area(shares):
     pairs = (shares.noise_variance / (n_positive * n_negative) * np.linalg.norm(weights)) ** 2
     binning = positive @ slope @ negative / (n_positive * n_negative)
     of_noise = shares.of_noise(gradient) + pairs
-    return value, shares.of_sample(gradient), of_noise, abs(_UNEVEN * binning)
+    return value, shares.of_sample(gradient), of_noise, abs(tuned.UNEVEN_PART * binning)
 
 
 def negative_mean_loss(shares, *, largest, level):
@@ -238,7 +236,7 @@ def d2(shares, *, largest, targets, power, level):
     null = 2.0 * ((shares.values * ends).sum() - f(mean))
     parts = (shares.values * losses).sum(), null
     gradients = losses, 2.0 * (ends - slope(mean) * targets)
-    rounding = _UNEVEN * 2.0 * (shares.values * excess).sum()
+    rounding = tuned.UNEVEN_PART * 2.0 * (shares.values * excess).sum()
     return _explained(shares, parts, gradients, level, rounding)
 
 
@@ -283,7 +281,8 @@ def auto_bins(n_rows, noise_std):
     The noise of an area grows with the root of their number, and the error of binning falls with
     its square: with constants of usual scores, n / noise to the power of 2 / 5 balances them.
     """
-    return round(np.clip(0.72 * (n_rows / noise_std) ** 0.4 if noise_std else math.inf, 4, 512))
+    wanted = tuned.BINS_FACTOR * (n_rows / noise_std) ** 0.4 if noise_std else math.inf
+    return round(np.clip(wanted, tuned.LEAST_BINS, tuned.MOST_BINS))
 
 
 def auto_nodes(n_rows, noise_std):
@@ -294,4 +293,4 @@ def auto_nodes(n_rows, noise_std):
     """
     variance = noise_std**2
     wanted = (n_rows / variance) ** (1.0 / 3.0) if variance else math.inf
-    return round(np.clip(wanted, 3, 1024))
+    return round(np.clip(wanted, tuned.LEAST_NODES, tuned.MOST_NODES))

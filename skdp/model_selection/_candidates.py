@@ -78,7 +78,7 @@ class Candidates:
 
     settings: tuple
     models: tuple
-    # Of each, how many columns it gets; see `check_table`.
+    # How many columns each gets; see `check_rows`.
     n_columns: list = dataclasses.field(default_factory=list)
 
     def assumed(self):
@@ -126,17 +126,17 @@ class Candidates:
 
         How many columns each gets, of which there is one at least, is kept.
         """
-        found = [_check_rows(model, X, table) for model in self.models]
-        self.n_columns[:] = [n_columns for n_columns, _ in found]
-        return tuple(dict.fromkeys(words for _, said in found for words in said))
+        columns_and_assumed = [_check_rows(model, X, table) for model in self.models]
+        self.n_columns[:] = [n_columns for n_columns, _ in columns_and_assumed]
+        return tuple(dict.fromkeys(words for _, said in columns_and_assumed for words in said))
 
-    def rehearse(self, X, table, y, groups, **budget):
+    def rehearse(self, X, table, y, groups, budget):
         """Fit all up to where they would be charged: what one refuses is an error here."""
         for model in map(clone, self.models):
             rows = rows_for_last(model, X, table, reset=True)
             # As in trials.
             with config_context(enable_metadata_routing=False):
-                rehearse(last_step(model), rows, y, groups, **budget)
+                rehearse(last_step(model), rows, y, groups, budget=budget)
 
     def check_targets(self, y):
         """Refuse targets that some would fail on."""
@@ -149,7 +149,6 @@ class Candidates:
         Errors that follow from parameters are raised here, before there is any noise.
         """
         last_steps = [last_step(model) for model in self.models]
-        unit = {"by_group": True} if of_groups else {}
         for last in last_steps:
             last._validate_params()
             # Refuses bounds of targets that are none.
@@ -159,8 +158,11 @@ class Candidates:
 
         def events(epsilon, delta):
             fits = [clone(last).set_params(epsilon=epsilon, delta=delta) for last in last_steps]
-            sized = zip(fits, self.n_columns, strict=True)
-            return [fit._plan(n_records, n, n_outputs, **unit).events for fit, n in sized]
+            plans = [
+                fit._plan_for((n_records, n_columns, n_outputs), by_group=of_groups)
+                for fit, n_columns in zip(fits, self.n_columns, strict=True)
+            ]
+            return [plan.events for plan in plans]
 
         return events
 

@@ -1,5 +1,6 @@
 """Plan of a search: what each trial may spend, how many there are, and what choosing costs."""
 
+import functools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -190,20 +191,38 @@ def plan_selection(
         raise ValueError("method='compose' needs a scoring that is a mean over rows.")
     noise = {}
     if budget.is_private:
-        law = {"n_candidates": n_candidates, "mean": n_trials, "eta": eta}
-        noise = selection_noise(budget.epsilon, budget.delta, **law)
+        noise = selection_noise(
+            budget.epsilon, budget.delta, n_candidates=n_candidates, mean=n_trials, eta=eta
+        )
     if method == "auto":
         cheaper = min(noise, key=noise.get) if noise else "compose"
         method = "repeat" if row_spread is None else cheaper
-    public = {"n_rows": n_rows, "n_validation": n_validation, "n_candidates": n_candidates}
-    public |= {"average_over": average_over, "rows_per_group": rows_per_group}
     if method == "repeat":
-        repetitions = TruncatedNegativeBinomial.of_mean(n_trials, eta)
-        return _repeated(budget, repetitions, fits, n_releases, noise=noise, **public)
-    # The noise of a choice grows with the rows of a record, and what it may cost does not.
-    spread = row_spread / rows_per_group if budget.is_private else row_spread
-    choice = NoisyMaxEvent(_choice_noise(budget, n_validation, n_candidates, spread))
-    return _composed(budget, choice, fits, noise=noise, **public)
+        law = TruncatedNegativeBinomial.of_mean(n_trials, eta)
+        alternatives = _alternatives(budget, fits, n_validation, n_releases)
+        fit_epsilon, fit_delta = _calibrated(budget, law, alternatives)
+        trials = alternatives(fit_epsilon, fit_delta)
+        make = functools.partial(
+            RepeatPlan, event=SelectionEvent(trials, law.eta, law.stopping_rate)
+        )
+    else:
+        # The noise of a choice grows with the rows of a record, and what it may cost does not.
+        spread = row_spread / rows_per_group if budget.is_private else row_spread
+        choice = NoisyMaxEvent(_choice_noise(budget, n_validation, n_candidates, spread))
+        fit_epsilon, fit_delta = _calibrated_to_choice(budget, fits, choice)
+        event = SelectionEvent.composed(_joined(fits(fit_epsilon, fit_delta)), choice)
+        make = functools.partial(ComposePlan, event=event, choice=choice)
+    return make(
+        budget=budget,
+        n_rows=n_rows,
+        n_validation=n_validation,
+        n_candidates=n_candidates,
+        fit_epsilon=fit_epsilon,
+        fit_delta=fit_delta,
+        noise=noise,
+        average_over=average_over,
+        rows_per_group=rows_per_group,
+    )
 
 
 def public_choices(random_state):
@@ -211,38 +230,44 @@ def public_choices(random_state):
     return make_stream(random_state, key=(CANDIDATES_KEY,)).twister()
 
 
-def _repeated(budget, law, fits, n_releases, **public):
-    sizes = {"n_rows": public["n_validation"], "n_cells": 1, "n_steps": n_releases}
+def _alternatives(budget, fits, n_validation, n_releases):
+    """Return a function of epsilon and delta that gives the events of each thing a trial may do.
+
+    That is any candidate's fit, or a score, which is on other records.
+    """
 
     def alternatives(epsilon, delta):
         noise = "gaussian" if delta > 0.0 else "laplace"
         score = ScoreBudget(epsilon, delta, budget.adjacency, mechanism=noise)
-        return (*fits(epsilon, delta), plan_histogram(score, **sizes).events)
+        histogram = plan_histogram(score, n_rows=n_validation, n_cells=1, n_steps=n_releases)
+        return (*fits(epsilon, delta), histogram.events)
 
-    promised = _calibrated(budget, law, alternatives)
-    event = SelectionEvent(alternatives(*promised), law.eta, law.stopping_rate)
-    spent = {"budget": budget, "fit_epsilon": promised[0], "fit_delta": promised[1]}
-    return RepeatPlan(event=event, **spent, **public)
+    return alternatives
 
 
-def _composed(budget, choice, fits, **public):
-    def joined(epsilon, delta):
-        return [event for events in fits(epsilon, delta) for event in events]
-
+def _calibrated_to_choice(budget, fits, choice):
+    """Return the epsilon and delta of fits that are all made, beside a choice on other records."""
     once = TruncatedNegativeBinomial(0.0, 1.0)
-    promised = _calibrated(budget, once, lambda *spent: (joined(*spent), (choice,)))
-    event = SelectionEvent.composed(joined(*promised), choice)
-    spent = {"budget": budget, "fit_epsilon": promised[0], "fit_delta": promised[1]}
-    return ComposePlan(event=event, choice=choice, **spent, **public)
+    return _calibrated(budget, once, lambda *spent: (_joined(fits(*spent)), (choice,)))
+
+
+def _joined(fits):
+    return [event for events in fits for event in events]
 
 
 def _calibrated(budget, law, alternatives):
     """Return the epsilon and delta of fits, the largest that the whole has room for."""
     if not budget.is_private:
         return math.inf, budget.delta
-    counted = {"adjacency": budget.adjacency, "accountant": budget.accountant}
-    trials = {"mean": law.mean, "eta": law.eta, "trial_events": alternatives}
-    return calibrate_selection(budget.epsilon, budget.delta, **trials, **counted)
+    return calibrate_selection(
+        budget.epsilon,
+        budget.delta,
+        mean=law.mean,
+        eta=law.eta,
+        trial_events=alternatives,
+        adjacency=budget.adjacency,
+        accountant=budget.accountant,
+    )
 
 
 def _choice_noise(budget, n_validation, n_candidates, row_spread):

@@ -11,11 +11,11 @@ from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from skdp._rows.entry_types import NUMBER_LETTERS
 from skdp._rows.numbers import numbers_of, with_columns
 from skdp._sklearn import quietly
 
 # Booleans, integers and floats.
-_NUMBERS = "biuf"
 
 
 def has_steps(model):
@@ -80,7 +80,9 @@ def types_are_kept(X):
 def _keep_types(X):
     """Return for each column of a data frame whether its type is of numbers, None of others."""
     if hasattr(X, "isetitem"):
-        return [isinstance(dtype, np.dtype) and dtype.kind in _NUMBERS for dtype in X.dtypes]
+        return [
+            isinstance(dtype, np.dtype) and dtype.kind in f"b{NUMBER_LETTERS}" for dtype in X.dtypes
+        ]
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return None

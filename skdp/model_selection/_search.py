@@ -1,15 +1,15 @@
-"""The search over settings that are drawn at random."""
+"""Private searches over settings: a grid of them, and settings that are drawn at random."""
 
 import math
 from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn import config_context, get_config
+from sklearn import config_context
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,6 +39,7 @@ from skdp.metrics._plan import ScoreBudget, check_counted, count_noise, resolve_
 from skdp.metrics._release import COUNTED
 from skdp.metrics._scorings import SCORES, check_scoring, n_releases
 from skdp.model_selection._candidates import make_candidates, set_report
+from skdp.model_selection._metadata import refuse_metadata
 from skdp.model_selection._plan import (
     SearchBudget,
     SearchGroupBudget,
@@ -48,35 +49,6 @@ from skdp.model_selection._plan import (
 from skdp.model_selection._rows import has_steps, in_frame_of, last_step, types_are_kept
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 from skdp.pipeline._steps import find_leaks, step_list
-
-_REASONS = {
-    "groups": "groups are given to the search, which passes them on: fit(X, y, groups=ids).",
-    "sample_epsilon": "a search takes no sample_epsilon: trials and scores together spend the "
-    "search's epsilon on every record, maybe more than it stated. Choose on other data.",
-    "public_weight": "a search takes no public_weight: scores count all records alike. Choose "
-    "without weights, and fit the best parameters with them once.",
-}
-_OTHERS = (
-    "a search takes no {!r} for its fits: what they release is planned from public numbers before "
-    "there is noise, and this may change it. Set it as a parameter of the estimator."
-)
-
-
-def refuse_metadata(search, params):
-    """Refuse what candidates' fits would get besides rows and labels.
-
-    Where metadata is routed, scikit-learn's own error comes first if nobody asked for it. Of a
-    value it is seen only whether it is None.
-    """
-    given = [name for name, value in params.items() if value is not None]
-    if not given:
-        return
-    if get_config()["enable_metadata_routing"]:
-        process_routing(search, "fit", **params)
-    name = given[0]
-    # Of a step of a pipeline.
-    raise ValueError(_REASONS.get(name.rpartition("__")[2], _OTHERS.format(name)))
-
 
 _NO_COMMON_BOUNDS = (
     "a search scores all candidates within the same bounds of the targets, and each fit would "
@@ -173,9 +145,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         refuse_metadata(self, params)
         classifies = is_classifier(self.estimator)
         several = get_tags(self).target_tags.multi_output
-        checks = {"y_numeric": not classifies, "multi_output": several}
         candidates = make_candidates(self, self._settings())
-        X, table, y = self._read(X, y, candidates, checks)
+        X, table, y = self._read(X, y, candidates, several_outputs=several)
         y = y if classifies else _targets_as_numbers(y)
         check_n_jobs(self.n_jobs)
         codes, n_records = encode_groups(groups, len(y))
@@ -195,50 +166,70 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         scoring, classes = self._scoring(classifies), self.classes_ if classifies else None
         for model in candidates.models:
             check_scoring(model, scoring, classes, n_outputs)
-        scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
+        target_bounds = self._target_bounds(classifies)
         make_budget = SearchBudget if codes is None else SearchGroupBudget
         budget = make_budget(*self._promised(n_records), account=self._account())
-        chosen = {"method": self.method, "n_trials": self.n_trials}
-        sizes = {"n_rows": n_records, "n_validation": n_validation}
-        sizes["n_candidates"] = len(candidates.settings)
-        fits = candidates.fits(n_records - n_validation, n_outputs, budget.of_groups)
-        score = {"row_spread": SCORES[scoring].row_spread}
-        score["n_releases"] = n_releases(scoring, classes)
-        score |= self._counted(budget, n_validation, score["n_releases"])
-        plan = plan_selection(budget, fits=fits, **chosen, **sizes, **score)
-        candidates.rehearse(X, table, y, codes, epsilon=budget.epsilon, delta=budget.delta)
+        n_histograms = n_releases(scoring, classes)
+        plan = plan_selection(
+            budget,
+            n_rows=n_records,
+            n_validation=n_validation,
+            n_candidates=len(candidates.settings),
+            method=self.method,
+            n_trials=self.n_trials,
+            fits=candidates.fits(n_records - n_validation, n_outputs, budget.of_groups),
+            row_spread=SCORES[scoring].row_spread,
+            n_releases=n_histograms,
+            average_over=self.average_over if budget.of_groups else "rows",
+            rows_per_group=self._rows_counted(budget, n_validation, n_histograms),
+        )
+        candidates.rehearse(X, table, y, codes, budget)
         run = plan.start(self.random_state)
 
         # 4. split, fit, score and choose
         (split,) = run.spawn(2, noise=1)
         records = Records.split(
-            X, y, n_validation, split, codes, plan.rows_per_group, table=table, **scored
+            X,
+            y,
+            n_validation,
+            split,
+            codes,
+            plan.rows_per_group,
+            table=table,
+            scoring=scoring,
+            target_bounds=target_bounds,
         )
         choose = _CHOOSE[plan.method]
         best = check_outcome(choose(plan, candidates.models, records, run, self.n_jobs))
         run.finish()
 
         # 5. publish
-        assumed = candidates.assumed() + (CLASSES_READ,) * classes_were_read
-        public = assumed + read_of_table
+        public = (
+            *candidates.assumed(),
+            *([CLASSES_READ] if classes_were_read else []),
+            *read_of_table,
+        )
         report = plan.report(reproducible=run.reproducible, also_public=public)
         self._publish(plan, candidates, best, report)
         return self
 
     @config_context(assume_finite=False)
-    def _read(self, X, y, candidates, checks):
+    def _read(self, X, y, candidates, *, several_outputs):
         """Return rows as numbers and as they came, None where no candidate takes them so, and y.
 
         They are as scikit-learn's contract has them. What a fit refuses in a trial would be told
         as a release.
         """
+        y_numeric = not is_classifier(self.estimator)
         if not candidates.need_numbers(X):
-            X, y = validate_table(self, X, y, **checks)
+            X, y = validate_table(self, X, y, y_numeric=y_numeric, multi_output=several_outputs)
             # Rows are taken of lists, too, and not of what only becomes an array.
             becomes_array = hasattr(X, "__array__") and not hasattr(X, "shape")
             return None, quietly(np.asarray, X) if becomes_array else X, y
         try:
-            numbers, y = validate_numbers(self, X, y, **checks)
+            numbers, y = validate_numbers(
+                self, X, y, y_numeric=y_numeric, multi_output=several_outputs
+            )
         except ValueError as error:
             if str(error).startswith(_WORDS_OR_GAPS):
                 raise ValueError(_RAW_TABLE) from None
@@ -259,14 +250,15 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             raise ValueError(f"a search needs at least 2 records, got n_samples = {n_rows}.")
         return min(math.ceil(self.validation_size * n_rows), n_rows - 1)
 
-    def _counted(self, budget, n_validation, n_releases):
-        """Return what scores count of the groups that models are scored on, by public numbers."""
+    def _rows_counted(self, budget, n_validation, n_releases):
+        """Return how many rows of a group scores count at most, by public numbers."""
         if not budget.of_groups:
-            return {"average_over": "rows", "rows_per_group": 1}
+            return 1
         whole = ScoreBudget(budget.epsilon, budget.delta, budget.adjacency)
-        asked = self.average_over, self.rows_per_group, budget, n_validation
-        most = resolve_rows_counted(*asked, count_noise(whole, n_releases))
-        return {"average_over": self.average_over, "rows_per_group": most}
+        noise = count_noise(whole, n_releases)
+        return resolve_rows_counted(
+            self.average_over, self.rows_per_group, budget, n_validation, noise
+        )
 
     def _scoring(self, classifies):
         if self.scoring is not None:

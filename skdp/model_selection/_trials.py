@@ -17,6 +17,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import config_context
 from sklearn.base import clone
 
+from skdp._estimator import fit_groups
 from skdp._rows.bounds import counted_rows
 from skdp._sklearn import take_rows
 from skdp.ledger._account import ALREADY_CHARGED
@@ -52,7 +53,17 @@ class Records(NamedTuple):
 
     @classmethod
     def split(
-        cls, X, y, n_validation, stream, codes=None, rows_per_group=1, *, table=None, **scored
+        cls,
+        X,
+        y,
+        n_validation,
+        stream,
+        codes=None,
+        rows_per_group=1,
+        *,
+        table=None,
+        scoring,
+        target_bounds,
     ):
         """Return records parted by chance alone: nothing is read, so that no row moves another.
 
@@ -63,18 +74,28 @@ class Records(NamedTuple):
         n_records = len(y) if codes is None else int(codes.max()) + 1
         is_held = np.zeros(n_records, dtype=bool)
         is_held[np.argsort(stream.uniform(n_records))[:n_validation]] = True
+        groups = groups_validation = None
         if codes is None:
             rest, held_out = np.flatnonzero(~is_held), np.flatnonzero(is_held)
         else:
             drawn = counted_rows(y, codes, stream, rows_per_group)
             rest, held_out = np.flatnonzero(~is_held[codes]), drawn[is_held[codes[drawn]]]
-            scored["groups"] = codes[rest]
+            groups = codes[rest]
             if rows_per_group > 1:
-                scored["groups_validation"] = codes[held_out]
-                scored["rows_per_group"] = rows_per_group
-        parts = (_take(array, rows) for rows in (rest, held_out) for array in (X, y))
-        tables = {"table_train": _take(table, rest), "table_validation": _take(table, held_out)}
-        return cls(*parts, **scored, **tables)
+                groups_validation = codes[held_out]
+        return cls(
+            X_train=_take(X, rest),
+            y_train=_take(y, rest),
+            X_validation=_take(X, held_out),
+            y_validation=_take(y, held_out),
+            scoring=scoring,
+            target_bounds=target_bounds,
+            groups=groups,
+            groups_validation=groups_validation,
+            rows_per_group=1 if groups_validation is None else rows_per_group,
+            table_train=_take(table, rest),
+            table_validation=_take(table, held_out),
+        )
 
 
 def _take(array, rows):
@@ -106,8 +127,8 @@ def run_repeated(plan, models, records, run, n_jobs):
     streams = list(enumerate(trials.spawn(n_trials)))
 
     def best_of(numbered):
-        found = (_trial(plan, models, records, *one) for one in numbered)
-        return max(found, key=lambda outcome: outcome.rank, default=None)
+        outcomes = (_trial(plan, models, records, *one) for one in numbered)
+        return max(outcomes, key=lambda outcome: outcome.rank, default=None)
 
     best = _in_parallel(best_of, streams, n_jobs)
     run.made_within(SEARCH)
@@ -122,9 +143,9 @@ def run_composed(plan, models, records, run, n_jobs):
     def all_of(numbered):
         return [(i, *_fit_and_count(models[i], plan, records, one)) for i, one in numbered]
 
-    found = sorted(chain(*_in_parallel(all_of, numbered, n_jobs)), key=lambda one: one[0])
-    place = run.release(SEARCH, np.array([total for _, total, _ in found]))
-    return Outcome(math.nan, 0, place, found[place][2])
+    fitted = sorted(chain(*_in_parallel(all_of, numbered, n_jobs)), key=lambda one: one[0])
+    place = run.release(SEARCH, np.array([total for _, total, _ in fitted]))
+    return Outcome(math.nan, 0, place, fitted[place][2])
 
 
 def _in_parallel(function, items, n_jobs):
@@ -161,16 +182,23 @@ def _trial(plan, models, records, place, stream):
 
 
 def _score(model, plan, records, stream):
-    scored = {"scoring": records.scoring, "target_bounds": records.target_bounds}
-    spent = {"epsilon": plan.fit_epsilon, "delta": plan.fit_delta, "ledger": ALREADY_CHARGED}
-    noise = {"adjacency": plan.budget.adjacency, "mechanism": plan.score_noise}
-    noise["random_state"] = stream.as_random_state()
-    rows = _rows_to_score(model, records), records.y_validation
-    if records.groups_validation is not None:
-        scored["groups"] = records.groups_validation
-        if not math.isinf(records.rows_per_group):
-            scored["rows_per_group"] = records.rows_per_group
-    return private_score(last_step(model), *rows, **scored, **spent, **noise).value
+    counts_all = records.groups_validation is None or math.isinf(records.rows_per_group)
+    score = private_score(
+        last_step(model),
+        _rows_to_score(model, records),
+        records.y_validation,
+        scoring=records.scoring,
+        epsilon=plan.fit_epsilon,
+        delta=plan.fit_delta,
+        adjacency=plan.budget.adjacency,
+        mechanism=plan.score_noise,
+        groups=records.groups_validation,
+        rows_per_group="auto" if counts_all else records.rows_per_group,
+        target_bounds=records.target_bounds,
+        random_state=stream.as_random_state(),
+        ledger=ALREADY_CHARGED,
+    )
+    return score.value
 
 
 def _rows_to_score(model, records):
@@ -194,11 +222,10 @@ def _fit(model, plan, records, stream):
     last = last_step(model)
     last.set_params(epsilon=plan.fit_epsilon, delta=plan.fit_delta)
     last.set_params(random_state=stream.as_random_state())
-    given = {} if records.groups is None else {"groups": records.groups}
     # Where metadata is routed, what is in the last step would have to ask for it.
     with config_context(enable_metadata_routing=False):
         rows = rows_for_last(model, records.X_train, records.table_train, reset=True)
-        last.fit(rows, records.y_train, **given)
+        fit_groups(last, rows, records.y_train, records.groups)
     # The published model holds no seed.
     last.set_params(random_state=None)
     return model

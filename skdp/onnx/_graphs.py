@@ -100,9 +100,9 @@ class Graph:
         """Return the class labels, as the conversion's options have them."""
         return get_label_classes(self._scope, self.model)
 
-    def publish(self, found, place=0):
+    def publish(self, node, place=0):
         """Make an output of a node."""
-        output = self.add("Identity", found, output_names=[self.operator.outputs[place]])
+        output = self.add("Identity", node, output_names=[self.operator.outputs[place]])
         output.add_to(self._scope, self._container)
 
 
@@ -152,11 +152,11 @@ def _labels(classes):
 def convert_regressor(graph):
     """Add the graph of a linear regressor; targets are columns, also a single one."""
     linear = _linear_model(graph.model)
-    found = _scores(graph, _features(graph, graph.model), linear.coef_, linear.intercept_)
+    predictions = _scores(graph, _features(graph, graph.model), linear.coef_, linear.intercept_)
     if linear._loss(1).link == "log":
-        found = graph.add("Exp", found)
+        predictions = graph.add("Exp", predictions)
     ends = graph.model.target_bounds_
-    graph.publish(graph.clip(found, ends) if np.isfinite(ends).all() else found)
+    graph.publish(graph.clip(predictions, ends) if np.isfinite(ends).all() else predictions)
 
 
 def convert_classifier(graph):
@@ -205,7 +205,7 @@ def _classify(graph, rows, coef, intercept):
     if len(coef) == 1:
         # One column a class, as skl2onnx gives scores of two classes.
         scores = graph.join([graph.add("Neg", scores), scores])
-    # Of equal ones the first is taken, here and in scikit-learn.
+    # The first of equal scores is taken, here and in scikit-learn.
     place = graph.add("ArgMax", scores, axis=1, keepdims=0)
     classes = _labels(graph.label_classes())
     graph.publish(graph.add("Gather", classes, place, axis=0))

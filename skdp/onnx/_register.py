@@ -145,11 +145,12 @@ def _of_kind(kind):
     return [one for one in members if isinstance(one, type) and issubclass(one, kind)]
 
 
-def _tell(kind, shape, convert, **options):
+def _tell(kind, shape, convert, options=None):
     def converter(scope, operator, container):
         convert(_graphs.Graph(scope, operator, container))
 
-    update_registered_converter(kind, f"Skdp{kind.__name__}", shape, converter, **options)
+    name = f"Skdp{kind.__name__}"
+    update_registered_converter(kind, name, shape, converter, options=options)
 
 
 def _refuse_search(operator):

@@ -3,9 +3,9 @@
 import numpy as np
 from skl2onnx.common import data_types as tensors
 
-from skdp._rows.columns import number_in_words
 from skdp._rows.entries import same_word
 from skdp._rows.kinds import BOOLEAN, DATE, WORD
+from skdp._rows.naming import number_in_words
 
 NUMBERS = (
     tensors.FloatTensorType,
@@ -17,7 +17,7 @@ NUMBERS = (
 _GAPS = ("", "nan")
 _AS_NUMBERS = "numbers", "floats, integers or booleans"
 _AS_DATES = "dates", "floats or integers, which are days since 1970-01-01"
-# Of the domain "ai.onnx.ml", since which keys may be strings and values integers.
+# From this version of the domain "ai.onnx.ml" on, keys may be strings and values integers.
 _LABEL_ENCODER = 2
 
 
@@ -82,7 +82,7 @@ def _string_hits(graph, column, known, others=None):
     places = gaps | {word: j for word, j in (others or {}).items() if word is not None} | words
     # No string is at the place of a number.
     places = places or {"": -1}
-    found = graph.add(
+    place_of_word = graph.add(
         "LabelEncoder",
         column,
         keys_strings=list(places),
@@ -90,7 +90,7 @@ def _string_hits(graph, column, known, others=None):
         default_int64=-1,
         op_version=_LABEL_ENCODER,
     )
-    return graph.add("Equal", found, np.arange(max(len(known), 1))[np.newaxis])
+    return graph.add("Equal", place_of_word, np.arange(max(len(known), 1))[np.newaxis])
 
 
 _HITS = {tensors.StringTensorType: _string_hits, **dict.fromkeys(NUMBERS, _number_hits)}
@@ -176,7 +176,7 @@ def _number_columns(graph, term, column, kind):
     is_gap = graph.add("Or", graph.add("IsNaN", x), graph.add("IsInf", x))
     filled = graph.add("Where", is_gap, knots[[knots.size // 2]], x)
     shape = _SHAPES[term.kind](graph, graph.cut(filled, knots[:1], knots[-1:]), knots)
-    flags = [is_gap] * term.has_gap
+    flags = [is_gap] if term.has_gap else []
     if term.spike is not None:
         near = filled if term.bounds is None else graph.cut(filled, *np.array([term.bounds]).T)
         is_spike = graph.add("Equal", near, np.array([term.spike]))
@@ -188,7 +188,8 @@ def _number_columns(graph, term, column, kind):
 
 def _hats(graph, x, knots):
     """Return hats: one begins to fall where the next begins to rise."""
-    # Of one knot a step stands for none: not every runtime multiplies empty matrices.
+    # With one knot there is no step, and a step of 1 stands for it: not every runtime multiplies
+    # empty matrices.
     starts, steps = (knots[:-1], np.diff(knots)) if knots.size > 1 else (knots, np.ones(1))
     risen = graph.add("Div", graph.add("Sub", x, starts), steps)
     risen = graph.cut(risen, np.zeros(1), np.ones(1))

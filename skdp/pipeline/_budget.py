@@ -9,7 +9,13 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_real, read_numbers
-from skdp._estimator import RecordPrivateEstimator, model_of, refuse_settings, require_groups
+from skdp._estimator import (
+    RecordPrivateEstimator,
+    fit_groups,
+    model_of,
+    refuse_settings,
+    require_groups,
+)
 from skdp._families.targets import encode_labels
 from skdp._rows.containers import refuse_foreign
 from skdp._sklearn import quietly, read_list
@@ -106,7 +112,7 @@ def fresh_steps(pipeline):
     steps = [(name, clone(step, safe=False)) for name, step in pipeline.steps]
     fix_density(step_list(steps))
     for leaf in private_leaves(step_list(steps)):
-        refuse_settings(leaf.estimator, pipeline, f"step {leaf.path!r}", how=_DIVIDED)
+        refuse_settings(leaf.estimator, pipeline, f"step {leaf.path!r}", division=_DIVIDED)
         reset_bounds(leaf.estimator)
     return steps
 
@@ -189,12 +195,12 @@ def releases_of(step, budget, n_rows, n_features, n_outputs):
     sizes = (n_rows, n_features)
     if _is_model(step):
         sizes += (n_outputs,)
-    how = {"by_group": True} if budget.of_groups else {}
     step._validate_params()
     step = clone(step).set_params(adjacency=budget.adjacency, ledger=ALREADY_CHARGED)
 
     def releases(epsilon, delta):
-        return step.set_params(epsilon=epsilon, delta=delta)._plan(*sizes, **how).events
+        step.set_params(epsilon=epsilon, delta=delta)
+        return step._plan_for(sizes, by_group=budget.of_groups).events
 
     return releases
 
@@ -228,8 +234,8 @@ def fit_model(plan, step, X, y, n_outputs, groups=None):
         return
     (part,) = [part for part in plan.parts if part.name == name]
     releases = releases_of(model, plan.budget, plan.n_rows, X.shape[1], n_outputs)
-    given = {} if groups is None else {"groups": groups}
-    model.set_params(epsilon=part.fitting(releases, plan.budget.adjacency)).fit(X, y, **given)
+    model.set_params(epsilon=part.fitting(releases, plan.budget.adjacency))
+    fit_groups(model, X, y, groups)
 
 
 def collect_reports(steps, given, ledger):

@@ -19,8 +19,8 @@ from sklearn.utils.metaestimators import available_if
 from skdp._checks import LARGEST_BOUND
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
 from skdp._rows.containers import refuse_rows
-from skdp._rows.handed import as_floats
 from skdp._rows.private_rows import new_rows
+from skdp._rows.step_tables import as_floats
 from skdp._sklearn import quietly
 from skdp.exceptions import warn_user
 from skdp.preprocessing import DPSimpleImputer

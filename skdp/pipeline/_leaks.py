@@ -106,8 +106,8 @@ def _one_hot(step):
 
 
 def _ordinal(step):
-    found = _one_hot(step)
-    return found and (found[0], "give the categories as OrdinalEncoder(categories=[[...]])")
+    leak = _one_hot(step)
+    return leak and (leak[0], "give the categories as OrdinalEncoder(categories=[[...]])")
 
 
 def _simple_imputer(step):
@@ -208,8 +208,8 @@ def why_refused(step, is_last, is_frozen):
         )
     if kind.__module__.partition(".")[0] == "sklearn":
         if kind.__name__ in _BY_ROW:
-            found = _BY_ROW[kind.__name__](step)
-            return found or (_TYPES if is_frozen and kind.__name__ in _KEEP_TYPES else None)
+            leak = _BY_ROW[kind.__name__](step)
+            return leak or (_TYPES if is_frozen and kind.__name__ in _KEEP_TYPES else None)
         if kind.__name__ in _LEARNS:
             kept, instead = _LEARNS[kind.__name__]
             return f"it keeps {kept}", instead

@@ -410,10 +410,12 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         leaves = private_leaves(step_list(self.steps, fitted=fitted))
         said = [words for leaf in leaves for words in leaf.estimator._assumed()]
         by_type = choose_by_type(step_list(self.steps))
-        return tuple(dict.fromkeys(said + [_TYPES_READ] * by_type))
+        if by_type:
+            said.append(_TYPES_READ)
+        return tuple(dict.fromkeys(said))
 
-    def _preview(self, *sizes, **unit):
-        return self._plan(*sizes, **unit).joint_report(
+    def _preview(self, *sizes, by_group=False):
+        return self._plan(*sizes, by_group=by_group).joint_report(
             {},
             reproducible=self.random_state is not None,
             also_public=self._assumed(),

@@ -220,13 +220,13 @@ def _fill(name, releases, cost, delta, adjacency):
         return one.mu / cost.mu if one.mu > cost.mu else math.inf
 
     start = cost.epsilon(delta)
-    found = largest_within(spent, start, enough=_SPENT) if start > 0.0 else None
-    if found is None:
+    epsilon_of_step = largest_within(spent, start, enough=_SPENT) if start > 0.0 else None
+    if epsilon_of_step is None:
         raise ValueError(
             f"too little of the budget is left for step {name!r}: take a smaller delta, a larger "
             "epsilon, or a larger share for it."
         )
-    return found
+    return epsilon_of_step
 
 
 def _cost(events, adjacency, delta):

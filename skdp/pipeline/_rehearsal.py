@@ -90,9 +90,8 @@ class Rehearsal:
     def _try(self, estimator, X):
         if np.shape(X)[0] != self.n_rows:
             X = _repeated(X, self.n_rows)
-        budget = self.budget
-        spent = {"epsilon": budget.epsilon, "delta": budget.delta, "adjacency": budget.adjacency}
-        rehearse(estimator, X, self.y, self.groups, **spent)
+        estimator = clone(estimator).set_params(adjacency=self.budget.adjacency)
+        rehearse(estimator, X, self.y, self.groups, budget=self.budget)
 
 
 def _repeated(X, n_rows):

@@ -51,7 +51,8 @@ class Step:
     @property
     def kind(self):
         """Name of the class, as messages and reports say it."""
-        return "frozen " * self.is_frozen + type(self.estimator).__name__
+        name = type(self.estimator).__name__
+        return f"frozen {name}" if self.is_frozen else name
 
     def leaves(self):
         """Yield those that are no containers, in order."""
@@ -109,14 +110,14 @@ def _the_rest(frame):
 
 def step_list(steps, *, fitted=False):
     """Return the steps of a pipeline, whose paths differ; see `tree`."""
-    found = [tree(name, estimator, fitted=fitted) for name, estimator in steps]
+    trees = [tree(name, estimator, fitted=fitted) for name, estimator in steps]
     seen = set()
-    for step in (inside for top in found for inside in top.all_steps()):
+    for step in (inside for top in trees for inside in top.all_steps()):
         # Two steps would be taken for one: what one releases would be lost.
         if step.path in seen or SEPARATOR in step.name:
             raise ValueError(_NAMES.format(path=step.path))
         seen.add(step.path)
-    return found
+    return trees
 
 
 def all_leaves(steps):
@@ -251,19 +252,18 @@ def _steps_within(leaf):
     if not leaf.is_frozen or not isinstance(pipeline, Pipeline):
         return []
     reported = {id(report) for report in getattr(pipeline, "_step_reports", ())}
-    options = {"above": f"{leaf.path}{SEPARATOR}", "fitted": True}
-    found = []
+    above, steps = f"{leaf.path}{SEPARATOR}", []
     for name, estimator in pipeline.steps:
-        left = reports_within([tree(name, estimator, **options)])
+        left = reports_within([tree(name, estimator, above=above, fitted=True)])
         is_covered = report_of(leaf.estimator) and all(id(report) in reported for report in left)
-        found.append(tree(name, estimator, is_frozen=not is_covered, **options))
-    return found
+        steps.append(tree(name, estimator, above=above, fitted=True, is_frozen=not is_covered))
+    return steps
 
 
 def reports_within(steps):
     """Return the reports of all leaves, as objects: a fit makes one of its own."""
-    found = (report_of(leaf.estimator) for leaf in all_leaves(steps))
-    return tuple(report for report in found if report is not None)
+    reports = (report_of(leaf.estimator) for leaf in all_leaves(steps))
+    return tuple(report for report in reports if report is not None)
 
 
 def refitted_steps(steps, reports):
@@ -282,11 +282,11 @@ def find_leaks(steps):
     """Yield containers and leaves that leak, each with why it does and what to use instead."""
     for step in steps:
         for container in step.containers():
-            if found := why_container_is_refused(container):
-                yield container, found
+            if leak := why_container_is_refused(container):
+                yield container, leak
         for leaf in step.leaves():
-            if found := why_refused(leaf.estimator, leaf is steps[-1], leaf.is_frozen):
-                yield leaf, found
+            if leak := why_refused(leaf.estimator, leaf is steps[-1], leaf.is_frozen):
+                yield leaf, leak
             else:
                 yield from find_leaks(_steps_within(leaf))
 

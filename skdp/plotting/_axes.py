@@ -26,12 +26,12 @@ def check_report(report):
 def check_increasing(values, name):
     """Return at least two numbers that increase, as a float array."""
     try:
-        found = np.asarray(values, dtype=float)
+        numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a list of numbers.") from None
-    if found.ndim != 1 or found.size < 2 or not (np.diff(found) > 0).all():
+    if numbers.ndim != 1 or numbers.size < 2 or not (np.diff(numbers) > 0).all():
         raise ValueError(f"{name} must be a list of at least two increasing numbers.")
-    return found
+    return numbers
 
 
 def report_label(report):

@@ -163,8 +163,14 @@ class LedgerDisplay:
         handles, labels = ax.get_legend_handles_labels()
         title = self.name if name is None else name
         # The highest area first, as they lie, and below the line.
-        place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.91)}
-        ax.legend(handles[::-1], labels[::-1], title=title, alignment="left", **place)
+        ax.legend(
+            handles[::-1],
+            labels[::-1],
+            title=title,
+            alignment="left",
+            loc="upper left",
+            bbox_to_anchor=(0.0, 0.91),
+        )
         return self
 
 
@@ -181,7 +187,7 @@ def _of_worst_part(charges):
 def _times(charges):
     times = [datetime.datetime.fromisoformat(charge["time"]) for charge in charges]
     # Without a zone, which numpy has none of.
-    found = np.array([time.replace(tzinfo=None) for time in times], dtype="datetime64[s]")
-    found = np.maximum.accumulate(found)
-    width = max((found[-1] - found[0]) // 20, np.timedelta64(1, "s"))
-    return np.append(found, found[-1] + width)
+    starts = np.array([time.replace(tzinfo=None) for time in times], dtype="datetime64[s]")
+    starts = np.maximum.accumulate(starts)
+    width = max((starts[-1] - starts[0]) // 20, np.timedelta64(1, "s"))
+    return np.append(starts, starts[-1] + width)

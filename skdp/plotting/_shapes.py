@@ -153,14 +153,21 @@ def _draw_curve(ax, term, outputs):
         curve = values[:n_knots, k]
         (line,) = ax.plot(x, curve, marker=".", label=plain(name))
         ax.fill_between(x, curve - std[:n_knots], curve + std[:n_knots], alpha=0.25, linewidth=0)
-        style = {"fmt": "s", "color": line.get_color(), "markersize": 4}
+        colour = line.get_color()
         if n_knots == 1:  # which has no width to fill
-            ax.errorbar(x, curve, yerr=std[:1], **style | {"fmt": "."})
-        ax.errorbar(others, values[n_knots:, k], yerr=std[n_knots:], **style)
+            ax.errorbar(x, curve, yerr=std[:1], fmt=".", color=colour, markersize=4)
+        beside, errors = values[n_knots:, k], std[n_knots:]
+        ax.errorbar(others, beside, yerr=errors, fmt="s", color=colour, markersize=4)
     texts = [text.replace("is_", "is ") for text in _short(labels, term.name)]
     for place, text, value in zip(others, texts, values[n_knots:].max(axis=1), strict=True):
-        style = {"textcoords": "offset points", "fontsize": "x-small", "ha": "right"}
-        ax.annotate(text, (place, value), (2, 5), **style)
+        ax.annotate(
+            text,
+            (place, value),
+            (2, 5),
+            textcoords="offset points",
+            fontsize="x-small",
+            ha="right",
+        )
     if term.holds_dates:
         show_dates(ax.xaxis)
     else:
@@ -186,8 +193,10 @@ def _draw_shares(ax, x, shares, width):
     low, high = ax.get_ylim()
     ax.set_ylim(low - (high - low) / _ROOM, high)
     if np.isnan(shares).any():
-        style = {"xycoords": "axes fraction", "fontsize": "x-small", "color": "0.4"}
-        ax.annotate("shares unknown", (0.02, 0.03), **style)
+        place = (0.02, 0.03)
+        ax.annotate(
+            "shares unknown", place, xycoords="axes fraction", fontsize="x-small", color="0.4"
+        )
         ax.axhline(0.0, color="0.6", linewidth=0.5)
         return
     below = ax.twinx()
@@ -202,13 +211,14 @@ def _draw_shares(ax, x, shares, width):
 def _draw_surface(ax, term, outputs):
     """Draw the values of a pair, those of the last output where there are several."""
     sizes = [len(side) for side in term.sides]
-    found = term.values.reshape(*sizes, -1)[:, :, -1]
-    most = np.abs(found).max() or 1.0
-    image = ax.imshow(found.T, origin="lower", aspect="auto", cmap="RdBu_r", vmin=-most, vmax=most)
+    values = term.values.reshape(*sizes, -1)[:, :, -1]
+    largest = np.abs(values).max() or 1.0
+    image = ax.imshow(
+        values.T, origin="lower", aspect="auto", cmap="RdBu_r", vmin=-largest, vmax=largest
+    )
     ax.figure.colorbar(image, ax=ax)
-    style = {"fontsize": "x-small"}
     for feature, side, axis in zip(term.features, term.sides, (ax.xaxis, ax.yaxis), strict=True):
-        axis.set_ticks(range(len(side)), _short(side, feature), **style)
+        axis.set_ticks(range(len(side)), _short(side, feature), fontsize="x-small")
         axis.set_label_text(plain(feature), fontsize="small")
     ax.tick_params("x", rotation=60)
 

@@ -136,10 +136,18 @@ class PrivacyUtilityDisplay:
         else:
             ends = (0.5 - band / 2, 0.5 + band / 2)
             low, high = np.array([np.quantile(group, ends) for group in groups]).T
-        found = {"epsilon": levels, "score": mean, "low": low, "high": high}
-        found["non_private"] = float(public.mean()) if public.size else None
-        given = {"band": band, "baseline": baseline, "score_name": score_name, "name": name}
-        return cls(**found, **given).plot(ax, **kwargs)
+        display = cls(
+            epsilon=levels,
+            score=mean,
+            low=low,
+            high=high,
+            non_private=float(public.mean()) if public.size else None,
+            band=band,
+            baseline=baseline,
+            score_name=score_name,
+            name=name,
+        )
+        return display.plot(ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the scores.
@@ -170,18 +178,21 @@ class PrivacyUtilityDisplay:
         style = {"label": "private" if name is None else name, **kwargs}
         self.line_ = draw_curve(ax, self, self.epsilon, self.score, markers=True, **style)
         colour = self.line_.get_color()
-        style = {"color": colour, "alpha": 0.18, "linewidth": 0}
-        self.band_ = ax.fill_between(self.epsilon, self.low, self.high, **style)
+        self.band_ = ax.fill_between(
+            self.epsilon, self.low, self.high, color=colour, alpha=0.18, linewidth=0
+        )
         self.non_private_ = self.baseline_ = None
         if self.non_private is not None:
-            style = {"color": colour, "linestyle": "--", "zorder": 1}
-            style["label"] = "no privacy" if name is None else f"{name}, no privacy"
-            self.non_private_ = ax.axhline(self.non_private, **style)
+            label = "no privacy" if name is None else f"{name}, no privacy"
+            self.non_private_ = ax.axhline(
+                self.non_private, color=colour, linestyle="--", zorder=1, label=label
+            )
         if self.baseline is not None:
             is_known = "baseline" in ax.get_legend_handles_labels()[1]
-            style = {"color": "0.5", "linestyle": ":", "zorder": 1}
-            style["label"] = "_nolegend_" if is_known else "baseline"
-            self.baseline_ = ax.axhline(self.baseline, **style)
+            label = "_nolegend_" if is_known else "baseline"
+            self.baseline_ = ax.axhline(
+                self.baseline, color="0.5", linestyle=":", zorder=1, label=label
+            )
         ax.set(xscale="log", ylabel=self.score_name)
         ax.set_xlabel(r"$\varepsilon$  (stronger privacy to the left)")
         _label_plainly(ax.xaxis)

@@ -32,18 +32,25 @@ class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator)
         rows = slice(None) if run is None else counted_rows(X, codes, run)
         return plan, run, rows
 
-    def _report(self, plan, run, **facts):
-        """Return the report of a fit, which is over; None where there was nothing to learn."""
+    def _report(self, plan, run, *, also_public=(), not_covered=None):
+        """Return the report of a fit, which is over; None where there was nothing to learn.
+
+        It assumes public, and doesn't cover, what the plan's budget says, unless told more.
+        """
         if run is not None:
             run.finish()
-        return plan.report(reproducible=self.random_state is not None, **facts)
+        return plan.report(
+            reproducible=self.random_state is not None,
+            also_public=also_public,
+            not_covered=plan.budget.not_covered if not_covered is None else not_covered,
+        )
 
 
 class NumberTransformer(PrivateTransformer):
     """A private transformer of numbers, none of them missing, that keeps their type.
 
     Subclasses have `_learn`, which publishes what sums over columns tell: of a function that gives
-    a plan, its run and `ColumnSums`, of the number of features, and more facts for the report.
+    a plan, its run and `ColumnSums`, of the number of features, and what the report says besides.
     """
 
     def _learn_rows(self, X, groups):

@@ -180,7 +180,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
-    def _learn(self, start, n_features, **facts):
+    def _learn(self, start, n_features, *, also_public=(), not_covered=None):
         # 2. the solver bounds the data: a value counts by the thresholds that it is below
         # 3. plan from public numbers
         quantiles = check_bounds(self.quantiles, "quantiles")
@@ -195,7 +195,9 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         # A column may have one value only, and ranges have a width.
         self.feature_bounds_ = low, np.maximum(high, np.nextafter(low, np.inf))
         self.norm_bound_ = float(np.linalg.norm(np.abs(self.feature_bounds_).max(axis=0)))
-        self.privacy_report_ = self._report(plan, run, **facts)
+        self.privacy_report_ = self._report(
+            plan, run, also_public=also_public, not_covered=not_covered
+        )
         return self
 
     def transform(self, X):
@@ -379,7 +381,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
-    def _learn(self, start, n_features, **facts):
+    def _learn(self, start, n_features, *, also_public=(), not_covered=None):
         # 2. bound the data: of a row its length counts, by the thresholds that it is below
         # 3. plan from public numbers
         quantile = check_real(self.quantile, "quantile")
@@ -389,12 +391,14 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
 
         # 4. solve
         quantiles = quantile, quantile
-        found = find_quantiles(sums, plan=plan, quantiles=quantiles, run=run)
+        _, longest = find_quantiles(sums, plan=plan, quantiles=quantiles, run=run)
 
         # 5. publish
-        self.norm_bound_ = max(float(found[1][0]), float(plan.bounds[0][0]))
+        self.norm_bound_ = max(float(longest[0]), float(plan.bounds[0][0]))
         self.feature_bounds_ = same_bounds(-self.norm_bound_, self.norm_bound_, n_features)
-        self.privacy_report_ = self._report(plan, run, **facts)
+        self.privacy_report_ = self._report(
+            plan, run, also_public=also_public, not_covered=not_covered
+        )
         return self
 
     def _counted(self, X):
@@ -590,7 +594,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
-    def _learn(self, start, n_features, **facts):
+    def _learn(self, start, n_features, *, also_public=(), not_covered=None):
         # 2. the solver bounds the data, by ranges that the plan has
         # 3. plan from public numbers
         clip = check_positive(self.clip, "clip")
@@ -603,7 +607,9 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         self.mean_, self.scale_ = mean, scale
         self.norm_bound_ = clip * math.sqrt(n_features)
         self.feature_bounds_ = same_bounds(-clip, clip, n_features)
-        self.privacy_report_ = self._report(plan, run, **facts)
+        self.privacy_report_ = self._report(
+            plan, run, also_public=also_public, not_covered=not_covered
+        )
         return self
 
     def transform(self, X):

@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._rows.categories import Known, check_categories, read_categories
-from skdp._rows.columns import as_array, make_unique, number_in_words
 from skdp._rows.frames import open_columns
 from skdp._rows.labels import INFREQUENT, label_beside
+from skdp._rows.naming import as_array, make_unique, number_in_words
 from skdp._sklearn import Interval, RealNotInt, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._plan import plan_encoder

@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_feature_bounds, check_real
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._rows.categories import check_categories, in_categories, read_categories
-from skdp._rows.columns import as_array, find_gaps, is_gap
+from skdp._rows.gaps import find_gaps, is_gap
+from skdp._rows.naming import as_array
 from skdp._rows.numbers import are_numbers, validate_numbers
 from skdp._sklearn import StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer

@@ -12,38 +12,19 @@ from scipy.special import ndtri
 from skdp._checks import check_count, check_real
 from skdp._release.plan import ENCODER_KEY, IMPUTER_KEY, SCALER_KEY, Plan
 from skdp._release.release import named
+from skdp.preprocessing import _tuned as tuned
 
 # What transformers release, as runs and reports call it.
 DISTRIBUTIONS, MOMENTS = "distributions of columns", "means and squares of columns"
 MEANS, MEDIANS = "means and gaps of columns", "medians of columns"
 COUNTS = "counts of categories"
-# Thresholds of a grid: noise grows with the logarithm of their number only.
-N_THRESHOLDS = 1023
-# A logarithmic grid halves what is left of a range so many times.
-_OCTAVES = 40
-# Standard deviations of its noise up to which a share of records is taken for none.
-_SEEN = 1.0
-# However much that is, the middle half of the records is looked for.
-_MOST_HIDDEN = 0.25
-# Share of a scaler's budget that finds where records are; the rest buys means and squares.
-_LOCATION_SHARE = 0.7
-# Share of records that may lie beyond each end of where they are found to be.
-_TAIL = 0.01
 # Contributions to means are whole numbers of steps so long, whose sums are exact in any order.
 CONTRIBUTION_STEP = 2.0**-26
 _UNIT_ROUNDOFF = 2.0**-53
 # More than distances of columns are off by.
 _DISTANCE_ROUNDING = 1e-11
-# Share of delta for categories of a single record. A ledger keeps 2 % of its delta for erasures, so
-# that twenty discoveries of the ledger's delta fit in. More would lower the threshold by 9 %.
-_SHARE = 1e-3
-# Of a smaller delta nothing, or a number of few digits, would be left for that share.
-_LEAST_DELTA = 1e-300
 # Quantiles are accurate to a few units in the last place.
 _ROUNDING = 1e-9
-# Halvings of a range in search of its median: a 4096th of it, which is fine enough where bounds are
-# ten times too wide, and each one more costs 4 % of noise.
-N_HALVINGS = 12
 _STRATEGIES = ("mean", "median", "most_frequent", "constant")
 
 
@@ -70,9 +51,13 @@ class TransformerPlan(Plan):
         """Return a run, None where nothing is learnt: that is charged nowhere."""
         return super().start(random_state) if self.events else None
 
-    def report(self, **facts):
+    def report(self, *, reproducible, also_public=(), open_parts=(), **changes):
         """Return the report of a run, None where nothing is learnt; see `Plan.report`."""
-        return super().report(**facts) if self.events else None
+        if not self.events:
+            return None
+        return super().report(
+            reproducible=reproducible, also_public=also_public, open_parts=open_parts, **changes
+        )
 
 
 @lru_cache(maxsize=1)
@@ -82,7 +67,7 @@ def root_weights():
     The lower triangular Toeplitz matrix R of them has ``R @ R`` equal to that of ones: the j-th is
     the coefficient of ``z**j`` in ``(1 - z) ** -0.5``.
     """
-    j = np.arange(1, N_THRESHOLDS)
+    j = np.arange(1, tuned.N_THRESHOLDS)
     weights = np.concatenate([[1.0], np.cumprod((2.0 * j - 1.0) / (2.0 * j))])
     weights.flags.writeable = False
     return weights
@@ -100,7 +85,7 @@ def _root_distance():
     Others, moved up, are the first entries of such a pair.
     """
     weights = root_weights()
-    products = np.correlate(weights, weights, mode="full")[N_THRESHOLDS - 1 :]
+    products = np.correlate(weights, weights, mode="full")[tuned.N_THRESHOLDS - 1 :]
     squares = np.cumsum(weights**2)
     # A column that is j entries further down is cut off after so many.
     apart = math.sqrt((squares[-1] + squares[::-1] - 2.0 * products).max())
@@ -128,28 +113,28 @@ class DistributionPlan(TransformerPlan):
     def hidden_share(self):
         """Share of the records that noise may hide, of those below or above any threshold."""
         spread = self.mechanisms[DISTRIBUTIONS].noise_std * _root_norm() / self.n_rows
-        return min(_SEEN * spread, _MOST_HIDDEN)
+        return min(tuned.HIDDEN_DEVIATIONS * spread, tuned.LARGEST_HIDDEN_SHARE)
 
     @property
     def tail(self):
         """Share of the records that may lie beyond each end of where a scaler finds them."""
-        return max(_TAIL, self.hidden_share)
+        return max(tuned.TAIL_SHARE, self.hidden_share)
 
 
 def linear_edges(low, high):
     """Return even thresholds between ends of shape (n_columns,)."""
-    return np.linspace(low, high, N_THRESHOLDS + 2, axis=1)
+    return np.linspace(low, high, tuned.N_THRESHOLDS + 2, axis=1)
 
 
 def logarithmic_edges(low, high):
     """Return thresholds between ends of shape (n_columns,) that are the denser the lower."""
-    shares = np.append(0.0, 2.0 ** np.linspace(-_OCTAVES, 0.0, N_THRESHOLDS + 1))
+    shares = np.append(0.0, 2.0 ** np.linspace(-tuned.OCTAVES, 0.0, tuned.N_THRESHOLDS + 1))
     return low[:, np.newaxis] + (high - low)[:, np.newaxis] * shares
 
 
 def geometric_edges(low, high):
     """Return thresholds between positive ends of shape (n_columns,), of one ratio each."""
-    return np.geomspace(low, high, N_THRESHOLDS + 2, axis=1)
+    return np.geomspace(low, high, tuned.N_THRESHOLDS + 2, axis=1)
 
 
 def plan_quantiles(budget, *, n_rows, grid, bounds, key):
@@ -171,8 +156,8 @@ def plan_scaler(budget, *, n_rows, grid, bounds):
     """Plan the two releases of a scaler."""
     n_columns = bounds[0].size
     sizes = {"n_rows": n_rows, "n_columns": n_columns}
-    moments = moments_release(budget, **sizes, share=1.0 - _LOCATION_SHARE)
-    distribution = _distribution(budget, _LOCATION_SHARE, n_rows, n_columns)
+    moments = moments_release(budget, **sizes, share=1.0 - tuned.LOCATION_SHARE)
+    distribution = _distribution(budget, tuned.LOCATION_SHARE, n_rows, n_columns)
     return DistributionPlan(
         budget=budget,
         n_rows=n_rows,
@@ -212,9 +197,9 @@ def _distribution(budget, share, n_rows, n_columns):
         pair_bound=math.sqrt(n_columns) * _root_distance(),
         share=share,
         n_records=n_rows,
-        size=n_columns * N_THRESHOLDS,
+        size=n_columns * tuned.N_THRESHOLDS,
         # Each sum is off by at most so many units of all that is added, and two are compared.
-        slack=2.0 * _UNIT_ROUNDOFF * (N_THRESHOLDS + 2.0) * n_rows,
+        slack=2.0 * _UNIT_ROUNDOFF * (tuned.N_THRESHOLDS + 2.0) * n_rows,
     )
 
 
@@ -264,12 +249,13 @@ def hide_categories(budget, n_discovered):
     """Return what is left of a budget where categories are found, and the erasure's probability."""
     if n_discovered == 0 or not budget.is_private:
         return budget, 0.0
-    if not budget.delta >= _LEAST_DELTA:
+    if not budget.delta >= tuned.LEAST_DELTA:
         raise ValueError(
-            f"delta must be at least {_LEAST_DELTA:g} where categories are to be found: it is the "
-            "probability that one of a single record shows. List the categories if it is to be 0."
+            f"delta must be at least {tuned.LEAST_DELTA:g} where categories are to be found: it is "
+            "the probability that one of a single record shows. List the categories if it is to be "
+            "0."
         )
-    erasure = _SHARE * budget.delta
+    erasure = tuned.ERASURE_SHARE * budget.delta
     return replace(budget, delta=(budget.delta - erasure) / (1.0 - erasure)), erasure
 
 
@@ -312,7 +298,7 @@ def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
             bound=math.sqrt(n_columns),
             n_records=n_rows,
             size=n_columns if strategy == "median" else 2 * n_columns,
-            n_steps=N_HALVINGS if strategy == "median" else 1,
+            n_steps=tuned.N_HALVINGS if strategy == "median" else 1,
         )
         learnt = named(MEDIANS if strategy == "median" else MEANS, release)
     return TransformerPlan(budget=budget, n_rows=n_rows, planned=learnt, stream_key=key)

@@ -5,8 +5,9 @@ from collections import Counter
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from skdp._rows.columns import sort_categories
+from skdp._rows.naming import sort_categories
 from skdp._rows.threads import single_threaded_blas
+from skdp.preprocessing import _tuned as tuned
 from skdp.preprocessing._plan import (
     CONTRIBUTION_STEP,
     COUNTS,
@@ -14,8 +15,6 @@ from skdp.preprocessing._plan import (
     MEANS,
     MEDIANS,
     MOMENTS,
-    N_HALVINGS,
-    N_THRESHOLDS,
     root_weights,
 )
 
@@ -85,9 +84,9 @@ def _release_shares(sums, plan, run):
     weights = root_weights()
     with single_threaded_blas:
         between = [np.diff(below, prepend=0) for below in sums.below(plan.edges)]
-        roots = [np.convolve(counts, weights)[:N_THRESHOLDS] for counts in between]
+        roots = [np.convolve(counts, weights)[: tuned.N_THRESHOLDS] for counts in between]
         released = run.release(DISTRIBUTIONS, np.array(roots))
-        counts = [np.convolve(root, weights)[:N_THRESHOLDS] for root in released]
+        counts = [np.convolve(root, weights)[: tuned.N_THRESHOLDS] for root in released]
     rising = [isotonic_regression(column / plan.n_rows).x for column in counts]
     return [np.concatenate([[0.0], np.clip(shares, 0.0, 1.0), [1.0]]) for shares in rising]
 
@@ -171,8 +170,6 @@ def _take(categories, counts, places):
 
 # Entries are whole numbers of these parts of half a range, so that sums of up to 2^33 are exact.
 _PARTS = 2.0**20
-# Variance of a column's mean in units of half its range, before anything is known of it.
-_PRIOR_VARIANCE = 1.0 / 3.0
 
 
 @np.errstate(all="ignore")
@@ -193,7 +190,7 @@ def release_means(X, *, low, high, plan, run):
         sums[:, j] = np.nansum(shares), np.isnan(shares).sum()
     deviations, gaps = run.release(MEANS, sums.ravel()).reshape(2, -1)
     entries = np.maximum(plan.n_rows - gaps, 0.0)
-    doubt = mechanism.noise_std**2 / _PRIOR_VARIANCE
+    doubt = mechanism.noise_std**2 / tuned.PRIOR_VARIANCE_OF_MEAN
     means = deviations * entries / np.maximum(entries**2 + doubt, 1.0)
     fills = middle + half * means
     return np.clip(fills, low, high) if is_private else fills
@@ -215,7 +212,7 @@ def release_medians(X, *, low, high, plan, run):
             [np.median(c) if c.size else m for c, m in zip(columns, middle, strict=True)]
         )
     release = run.steps(MEDIANS)
-    for _ in range(N_HALVINGS):
+    for _ in range(tuned.N_HALVINGS):
         # A comparison with a gap is false.
         balance = (middle < X).sum(axis=0, dtype=np.float64) - (middle > X).sum(axis=0)
         balance = release(balance)

@@ -14,27 +14,10 @@ import numpy as np
 from skdp._rows.labels import MISSING, texts_apart
 from skdp.preprocessing.table._bins import bin_edges, numbers_at
 from skdp.preprocessing.table._given import CountedWords
+from skdp.statistics import _tuned as tuned
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-# Ranges of a column of numbers in a crosstab, and bars of its histogram, at most; the shares of the
-# records that bars leave out at each end.
-_MOST_RANGES, _MOST_BARS, _BEYOND_BARS = 8, 20, 0.005
 _SMALLEST_HALF = 1e-100
-# The middle of a column is between two such quantiles. The range of its numbers has all bins that
-# are no farther from it than a part of its width, as tails of what is there usually are. Farther
-# out are only bins that stand out together by so many deviations: a single one that is noise would
-# make the range tens of times too wide (doc/theory/describe.rst).
-_MIDDLE_SHARES, _BESIDE_MIDDLE, _SURE_OF_FAR = (0.05, 0.95), 0.5, 5.0
-# A standard deviation is given if it is within this factor of the one without noise, but for a
-# chance of one in a million: two intervals of so many deviations are missed less often.
-_WITHIN, _SURE = 2.0, 5.2
-# The most entries that seem to lie beyond the range, of all, with so many deviations of their noise
-# added: a mean and a deviation of the others would say little of the column. So many deviations
-# tell entries beside a single number from none, too (doc/theory/describe.rst).
-_MOST_BEYOND, _SURE_OF_BEYOND = {"mean": 0.5, "std": 0.075}, 2.5
-# Gaps, and all other words together, are handed on where they are more than so many deviations of
-# the noise of a count, as in the fit of a table.
-_SURE_OF_REST = 4.0
 # Shares of records that differ by less are taken for equal.
 _ROUNDING = 1e-12
 
@@ -124,7 +107,8 @@ class NumberColumn:
         """Numbers that cut the column into ranges that hold like shares of it, about."""
         if not self.is_seen:
             return np.zeros(1)
-        cuts = numbers_at(self.ends, self.shown, np.arange(1, _MOST_RANGES) / _MOST_RANGES)
+        shares = np.arange(1, tuned.MOST_RANGES) / tuned.MOST_RANGES
+        cuts = numbers_at(self.ends, self.shown, shares)
         return cuts[: max(np.searchsorted(cuts, self.ends[-1]), 1)]
 
     def statistics(self, z, z_of_two):
@@ -132,25 +116,26 @@ class NumberColumn:
 
         The value is NaN where the noise hides it. Then the interval tells what is known.
         """
-        found, (middle, half) = self.counts.gaps(-1, z), self.middle_and_half
+        statistics, (middle, half) = self.counts.gaps(-1, z), self.middle_and_half
         if not self.is_seen:
-            return found
+            return statistics
         beyond, noise = self._entries_beyond()
-        most = (max(beyond, 0.0) + noise) / max(self.counts.values[:-1].sum(), 1.0)
+        largest_share_beyond = (max(beyond, 0.0) + noise) / max(self.counts.values[:-1].sum(), 1.0)
         # A single number has no width, and its deviation is 0 if no others are seen.
         has_width = self.high > self.low
         half *= has_width
         mean, std = middle + half * self._ratio(0, z, -1.0), half * self._spread(z_of_two)
-        if most > _MOST_BEYOND["mean"]:
+        if largest_share_beyond > tuned.MOST_BEYOND["mean"]:
             mean[0] = np.nan
-        value, low, high = half * self._spread(_SURE)
-        is_loud = high > _WITHIN * value or value > _WITHIN * low
-        if most > _MOST_BEYOND["std"] or is_loud:
+        value, low, high = half * self._spread(tuned.DEVIATIONS_OF_STD)
+        factor = tuned.LARGEST_ERROR_OF_STD
+        is_loud = high > factor * value or value > factor * low
+        if largest_share_beyond > tuned.MOST_BEYOND["std"] or is_loud:
             std[0] = np.nan
         if not has_width and beyond > noise:
             std[:] = np.nan, 0.0, np.inf
-        found |= {"mean": mean, "std": std, "cut_low": (self.low,), "cut_high": (self.high,)}
-        return found | {f"{100 * share:g}%": self._quantile(share, z) for share in QUANTILES}
+        statistics |= {"mean": mean, "std": std, "cut_low": (self.low,), "cut_high": (self.high,)}
+        return statistics | {f"{100 * share:g}%": self._quantile(share, z) for share in QUANTILES}
 
     def _entries_beyond(self):
         """Return how many entries lie beyond the range, and what noise may add to or hide of it."""
@@ -158,7 +143,7 @@ class NumberColumn:
         is_beyond = (left < self.low) | (right > self.high)
         n_bins = np.count_nonzero(is_beyond)
         entries = float(self.counts.values[:-1][is_beyond].sum())
-        return entries, _SURE_OF_BEYOND * float(self.counts.std(n_bins, n_bins))
+        return entries, tuned.DEVIATIONS_OF_BEYOND * float(self.counts.std(n_bins, n_bins))
 
     def _ratio(self, which, z, least):
         """Return a moment over the number of entries, with ends between `least` and 1.
@@ -190,7 +175,7 @@ class NumberColumn:
         """
         reached = np.cumsum(self.counts.values[:-1])
         n_below, n_bins = np.arange(1, reached.size + 1), reached.size
-        # Of the entries up to a bin's end that many more than the share.
+        # There are so many more entries up to a bin's end than the share.
         more = reached - share * reached[-1]
         squares = (1.0 - share) ** 2 * n_below + share**2 * (n_bins - n_below)
         margin = z * self.counts.std(squares, n_below - share * n_bins)
@@ -211,8 +196,9 @@ class NumberColumn:
         """
         bars = np.zeros(1)
         if self.is_seen:
-            most = numbers_at(self.ends, self.shown, [_BEYOND_BARS, 1.0 - _BEYOND_BARS])
-            even, width = np.linspace(most[0], most[-1], _MOST_BARS, retstep=True)
+            shares = [tuned.SHARE_BEYOND_BARS, 1.0 - tuned.SHARE_BEYOND_BARS]
+            outermost = numbers_at(self.ends, self.shown, shares)
+            even, width = np.linspace(outermost[0], outermost[-1], tuned.MOST_BARS, retstep=True)
             bars = np.unique(self.ends[np.searchsorted(self.ends, even)])
             bars = bars[np.diff(bars, prepend=-np.inf) > 0.5 * width]
         stops = 2 * np.searchsorted(self.ends, bars, side="right")
@@ -230,14 +216,14 @@ def _find_range(ends, shown, noise):
         return shown, 0.0, 0.0
     shown, (left, right) = shown.copy(), np.clip(bin_edges(ends), ends[0], ends[-1])
     reached = np.cumsum(shown[:-1])
-    first, last = np.searchsorted(reached, np.multiply(_MIDDLE_SHARES, reached[-1]))
-    beside = _BESIDE_MIDDLE * (right[last] - left[first])
+    first, last = np.searchsorted(reached, np.multiply(tuned.MIDDLE_SHARES, reached[-1]))
+    beside = tuned.PART_BESIDE_MIDDLE * (right[last] - left[first])
     low, high = left[first] - beside, right[last] + beside
     places = np.flatnonzero(shown[:-1])
     for far in (places[right[places] < low], places[left[places] > high][::-1]):
         # From the outermost on.
         n_bins = np.arange(1, far.size + 1)
-        is_told = np.cumsum(shown[far]) > _SURE_OF_FAR * noise * np.sqrt(n_bins)
+        is_told = np.cumsum(shown[far]) > tuned.DEVIATIONS_OF_FAR_BINS * noise * np.sqrt(n_bins)
         shown[far[: np.argmax(is_told) if is_told.any() else far.size]] = 0.0
     places, near = np.flatnonzero(shown[:-1]), ends[(ends >= low) & (ends <= high)]
     low, high = near.min(initial=left[places[0]]), near.max(initial=right[places[-1]])
@@ -283,11 +269,11 @@ class WordColumn:
 
     def statistics(self, z, _):
         """Return by name a value with its interval, and the most frequent word."""
-        found = self.counts.gaps(-2, z)
+        statistics = self.counts.gaps(-2, z)
         if len(self.words) > 2:
             top = int(np.argmax(self.counts.values[:-2]))
-            found |= {"top": (self.words[top],), "freq": (self.counts.within(z)[0, top],)}
-        return found
+            statistics |= {"top": (self.words[top],), "freq": (self.counts.within(z)[0, top],)}
+        return statistics
 
     def histogram(self, z):
         """Return the words and their counts, with low and high ends."""
@@ -296,7 +282,7 @@ class WordColumn:
     def known_words(self):
         """Return the words that stand out of the noise with their counts, as a model takes them."""
         *of_words, of_gaps, of_others = np.maximum(self.counts.values, 0.0).tolist()
-        words, least = self.categories[:-1], _SURE_OF_REST * self.counts.noise
+        words, least = self.categories[:-1], tuned.DEVIATIONS_OF_REST * self.counts.noise
         # A column of gaps alone has no other place, and of none there is no list.
         if of_gaps > least or not words:
             words, of_words = self.categories, [*of_words, of_gaps]

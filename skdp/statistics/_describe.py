@@ -128,8 +128,10 @@ def describe(
     True
     """
     # 1. scikit-learn's contract
-    declared = {"numeric_features": numeric_features, "categorical_features": categorical_features}
-    frame = read_frame(DPTableVectorizer(**declared), X, reset=True)
+    reader = DPTableVectorizer(
+        numeric_features=numeric_features, categorical_features=categorical_features
+    )
+    frame = read_frame(reader, X, reset=True)
     given = read_given(frame.names, frame.kinds)
     pairs = chosen_pairs(crosstabs, frame.names, "crosstabs")
 
@@ -138,9 +140,10 @@ def describe(
 
     # 3. plan from public numbers
     make_budget = Budget if codes is None else GroupBudget
-    spent = {"epsilon": epsilon, "delta": resolve_delta(delta, n_records), "adjacency": adjacency}
-    account = resolve_account(ledger, "describe", {**spent, "level": level})
-    budget = make_budget(**spent, accountant="pld", account=account)
+    delta = resolve_delta(delta, n_records)
+    parameters = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "level": level}
+    account = resolve_account(ledger, "describe", parameters)
+    budget = make_budget(epsilon, delta, adjacency, accountant="pld", account=account)
     plan = plan_description(budget, given, len(pairs), n_rows=n_records)
     run = plan.start(random_state)
 

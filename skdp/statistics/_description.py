@@ -8,6 +8,7 @@ from scipy.special import ndtri
 from skdp._rows.labels import as_moments, texts_apart
 from skdp.accountant import PrivacyReport
 from skdp.plotting._axes import open_grid, plain, shortened, show_dates
+from skdp.statistics import _tuned as tuned
 
 _ENDS = ("value", "low", "high")
 _HTML_NOTE = (
@@ -15,7 +16,6 @@ _HTML_NOTE = (
     "unknown.</p>"
 )
 # Words of a column that are drawn.
-_MOST_WORDS = 10
 # Statistics that are no dates where a column holds such.
 _NO_DATES = ("count", "gaps", "std")
 
@@ -89,11 +89,11 @@ class PrivateDescription:
         if not isinstance(intervals, bool) and intervals != "beside":
             raise ValueError('intervals must be "beside", True or False.')
         parts = _ENDS if intervals else _ENDS[:1]
-        found = [
+        rows = [
             {(name, end): x for name, of in row.items() for end, x in zip(parts, of, strict=False)}
             for row in map(_with_timestamps, self.columns, self._statistics())
         ]
-        frame = pd.DataFrame(found, index=[column.name for column in self.columns])
+        frame = pd.DataFrame(rows, index=[column.name for column in self.columns])
         frame.columns = pd.MultiIndex.from_tuples(frame.columns)
         if intervals == "beside":
             frame.columns = [n if end == "value" else f"{n}_{end}" for n, end in frame.columns]
@@ -192,8 +192,8 @@ class PrivateDescription:
             draw(one, column.holds_dates, places, *counts)
             one.set_title(plain(column.name), fontsize="medium")
         if ax is None:
-            told = f"Records, with {100 * self.level:g} % intervals for the noise"
-            figure.suptitle(told, size="small")
+            title = f"Records, with {100 * self.level:g} % intervals for the noise"
+            figure.suptitle(title, size="small")
         return axes
 
     def _statistics(self):
@@ -208,7 +208,7 @@ class PrivateDescription:
         n_columns, n_tables = len(self.columns), len(self.tables)
         sizes = f"{n_columns} columns" if n_columns != 1 else "1 column"
         if n_tables:
-            sizes += f" and {n_tables} crosstab{'s' * (n_tables > 1)}"
+            sizes += f" and {n_tables} crosstabs" if n_tables > 1 else " and 1 crosstab"
         return f"PrivateDescription of {sizes}, {self.privacy_report_!r}"
 
     def _repr_html_(self):
@@ -271,8 +271,8 @@ def _draw_bars(ax, holds_dates, bars, counts, low, high):
 
 def _draw_words(ax, _, words, counts, low, high):
     """Draw the most frequent words, gaps and infrequent ones included."""
-    most = np.sort(np.argsort(-counts, kind="stable")[:_MOST_WORDS])[::-1]
-    margins = np.stack([counts - low, high - counts])[:, most]
-    ax.barh(range(most.size), counts[most], xerr=margins, alpha=0.5, ecolor="0.3")
-    ax.set_yticks(range(most.size), shortened([words[place] for place in most]), size="x-small")
+    shown = np.sort(np.argsort(-counts, kind="stable")[: tuned.MOST_WORDS_SHOWN])[::-1]
+    margins = np.stack([counts - low, high - counts])[:, shown]
+    ax.barh(range(shown.size), counts[shown], xerr=margins, alpha=0.5, ecolor="0.3")
+    ax.set_yticks(range(shown.size), shortened([words[place] for place in shown]), size="x-small")
     ax.locator_params("x", nbins=4)

@@ -7,11 +7,10 @@ from skdp._release.release import named
 from skdp.preprocessing._plan import MOMENTS, count_release, hide_categories, moments_release
 from skdp.preprocessing.table._plan import plan_table
 from skdp.preprocessing.table._plan_kinds import plan_after_kinds
+from skdp.statistics import _tuned as tuned
 
 # What is counted, as runs and reports call it.
 CELLS = "counts of words and pairs"
-# Share of a mean relative to that of a histogram or a pair of columns.
-_MEAN = 0.25
 
 
 def plan_description(budget, given, n_pairs, *, n_rows):
@@ -41,19 +40,19 @@ def _plan_for_kinds(budget, rest, given, n_pairs, n_rows, erasure):
     """Plan what `rest` pays for once the kinds of all columns are known."""
     n_numeric, n_words = len(given.numeric), len(given.words)
     n_searched, n_counted = n_numeric + n_words, n_words + n_pairs
-    parts = n_searched + n_counted + _MEAN * n_numeric
+    parts = n_searched + n_counted + tuned.SHARE_OF_MEAN * n_numeric
     table = plan_table(
         budget,
         rest.part(n_searched / parts),
+        given,
         erasure=erasure if n_words else 0.0,
         n_rows=n_rows,
-        **given.sizes,
         basis="hats",
         n_knots="auto",
     )
     more = ()
     if n_numeric:
-        share = _MEAN * n_numeric / parts
+        share = tuned.SHARE_OF_MEAN * n_numeric / parts
         moments = moments_release(rest, n_rows=n_rows, n_columns=n_numeric, share=share)
         more += named(MOMENTS, moments)
     if n_counted:

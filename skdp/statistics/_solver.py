@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from skdp._rows.columns import as_array
 from skdp._rows.kinds import DATE
+from skdp._rows.naming import as_array
 from skdp.preprocessing._plan import CONTRIBUTION_STEP, MOMENTS
 from skdp.preprocessing._solver import release_together, sum_moments
 from skdp.preprocessing.table._solver import find_bins, find_words
@@ -41,8 +41,8 @@ def release_description(frame, given, pairs, *, plan, run):
             columns[j] = NumberColumn.of(name, histogram, plan.n_rows, holds_dates)
             axes[j] = RangesAxis(name, j, columns[j].cuts, holds_dates)
     if given.words:
-        found = find_words(frame, given, plan, run, None)
-        axes |= {j: _with_gap(term) for j, term in found.items()}
+        terms = find_words(frame, given, plan, run, None)
+        axes |= {j: _with_gap(term) for j, term in terms.items()}
     if columns:
         _add_moments(columns, frame, plan, run)
     cells = _release_cells([*((j,) for j in given.words), *pairs], axes, frame, plan, run)
@@ -77,16 +77,16 @@ def _release_cells(asked, axes, frame, plan, run):
     """Release how many records are in each cell of columns and pairs of columns, together."""
     if not asked:
         return []
-    mechanism, exact, told = run.mechanism(CELLS), [], []
+    mechanism, exact, tables = run.mechanism(CELLS), [], []
     for places in asked:
         of_cells = [axes[j] for j in places]
         shape = [len(axis.words) for axis in of_cells]
         cells = np.ravel_multi_index([axis.places(frame) for axis in of_cells], shape)
         exact.append(np.bincount(frame.counted(cells), minlength=math.prod(shape)).astype(float))
         names = tuple(axis.name for axis in of_cells)
-        told.append((names, [axis.words for axis in of_cells]))
+        tables.append((names, [axis.words for axis in of_cells]))
     released = release_together(run, CELLS, exact)
     return [
         (names, words, Counts.of(counts, plan.n_rows, mechanism.noise_std))
-        for (names, words), counts in zip(told, released, strict=True)
+        for (names, words), counts in zip(tables, released, strict=True)
     ]

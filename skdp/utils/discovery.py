@@ -42,10 +42,10 @@ def all_estimators(type_filter=None):
     """
     if type_filter is not None and type_filter not in _FILTERS:
         raise ValueError(f"type_filter must be one of {sorted(_FILTERS)}, got {type_filter!r}.")
-    found = []
+    members = []
     for module in map(import_module, _PUBLIC_MODULES):
         public = [one for one in getmembers(module, isclass) if one[0] in module.__all__]
-        found += [one for one in public if issubclass(one[1], BaseEstimator)]
+        members += [one for one in public if issubclass(one[1], BaseEstimator)]
     if type_filter is not None:
-        found = [member for member in found if _FILTERS[type_filter](member[1]())]
-    return sorted(found)
+        members = [member for member in members if _FILTERS[type_filter](member[1]())]
+    return sorted(members)

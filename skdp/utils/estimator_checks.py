@@ -239,8 +239,8 @@ def _check_one_row_has_bounded_influence(estimator, X, y):
     largest, *others = fits
     scale = np.abs(largest).max()
     near = 1e-3 if is_whole else 1e-6
-    for found in others:
-        same = np.allclose(found, largest, rtol=near, atol=near * scale)
+    for weights in others:
+        same = np.allclose(weights, largest, rtol=near, atol=near * scale)
         assert same, "a row's size shows beyond the clip"
 
 
@@ -365,11 +365,12 @@ def _unshrunk(estimator):
     # In a ball as small as rows of zeros, an L1 penalty and bounds of coefficients leave no noise.
     may_be_zero = not parameters.keys().isdisjoint({"shrinkage", "penalty"})
     off = {"shrinkage", "ball_budget"} if may_be_zero else set()
-    options = dict.fromkeys(sorted(off & parameters.keys()), 0.0)
+    unshrunk = clone(estimator)
+    unshrunk.set_params(**dict.fromkeys(sorted(off & parameters.keys()), 0.0))
     if parameters.get("mechanism") == "auto":
         # Labels may be flipped too rarely to tell.
-        options["mechanism"] = "analytic"
-    return clone(estimator).set_params(**options)
+        unshrunk.set_params(mechanism="analytic")
+    return unshrunk
 
 
 def _check_noise_of_outputs_is_independent(estimator, X, y):

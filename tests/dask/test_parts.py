@@ -181,7 +181,7 @@ def test_rows_that_change_while_their_bounds_are_made_are_noticed(
 LABEL_BOUNDS = {"data_norm": 1.5, "fit_intercept": True, "bias": 0.5, "clip": True}
 READERS = [
     Reader(DPRidge(**RIDGE), None),
-    _labels._Reader(np.array([False, True]), LABEL_BOUNDS),
+    _labels._Reader(np.array([False, True]), **LABEL_BOUNDS),
 ]
 
 

@@ -11,7 +11,7 @@ from skdp.linear_model import DPLogisticRegression
 from skdp.pipeline import DPPipeline
 from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPSimpleImputer, DPStandardScaler
 from tests._loops import for_each
-from tests.door import GAP, class_of
+from tests.door import GAP_ENTRY, class_of
 from tests.rows._grid import ANY, COLUMNS, OF_OBJECTS
 from tests.rows.test_neighbours import NEIGHBOURS, OBJECTS, REFUSED
 
@@ -74,7 +74,7 @@ def test_predictions_are_alike_beside_any_other(name, steps, container):
     own = (WORDS if steps is of_words else NUMBERS)[name]
     if steps is of_bounds:
         # It refuses gaps.
-        own = [entry for entry in own if class_of(entry) != GAP]
+        own = [entry for entry in own if class_of(entry) != GAP_ENTRY]
     make = ANY[container]
     model = fitted(steps(), make(own * 6))
     alone = model.decision_function(make(own))

@@ -10,32 +10,18 @@ from itertools import pairwise
 
 import numpy as np
 
-# Numbers are told apart between 2^-128 and 2^128 in size.
-_OCTAVES = 128
-# Ends within public bounds, about.
-_N_PUBLIC = 64
-# The most bins between ends that are about as full as others, and the most parts of one.
-_MOST_BINS, _MOST_PARTS = 128, 2**10
-# What holds more than one of so many parts of a column may be a number that many entries share, for
-# which it is cut into so many.
-_PARTS, _SHARP_PARTS = 12, 2**8
-# Numbers are narrow if all but such a share lies in one of at least so many bins, or in two
-# neighbours of twice as many. These are cut three times, into so many parts.
-_ELSEWHERE, _MANY_BINS = 0.05, 32
-_NARROW_PARTS = 2**8, 2**13, 2**18
-# The most bins that smaller ones stand for, and the most of these that are taken together.
-_MOST_REPLACED, _MOST_JOINED = 8, 2**6
+from skdp.preprocessing.table import _tuned as tuned
 
 
 def coarse_ends():
     """Return all powers of two, of both signs, and 0."""
-    powers = 2.0 ** np.arange(-_OCTAVES, _OCTAVES + 1)
+    powers = 2.0 ** np.arange(-tuned.OCTAVES, tuned.OCTAVES + 1)
     return np.concatenate([-powers[::-1], [0.0], powers])
 
 
 def public_ends(low, high):
     """Return the multiples of a power of two within public bounds, and these."""
-    step = 2.0 ** np.floor(np.log2(high - low) - np.log2(_N_PUBLIC))
+    step = 2.0 ** np.floor(np.log2(high - low) - np.log2(tuned.N_PUBLIC_ENDS))
     inner = np.arange(np.ceil(low / step), np.floor(high / step) + 1.0) * step
     return np.unique(np.concatenate([[low], inner[(low < inner) & (inner < high)], [high]]))
 
@@ -53,12 +39,12 @@ def split_bins(ends, counts, least):
     between two of them are dropped.
     """
     between, at = counts[2:-3:2], counts[1:-1:2]
-    share = max(between.sum() / _MOST_BINS, least)
-    found = [ends[at > 0.0]]
+    share = max(between.sum() / tuned.MOST_BINS, least)
+    finer = [ends[at > 0.0]]
     for place in np.flatnonzero(between > 0.0):
         parts = 2 ** int(np.ceil(np.log2(max(between[place] / share, 1.0))))
-        found.append(np.linspace(ends[place], ends[place + 1], min(parts, _MOST_PARTS) + 1))
-    return np.unique(np.concatenate(found))
+        finer.append(np.linspace(ends[place], ends[place + 1], min(parts, tuned.MOST_PARTS) + 1))
+    return np.unique(np.concatenate(finer))
 
 
 def heavy_ends(ends, counts, least):
@@ -67,12 +53,12 @@ def heavy_ends(ends, counts, least):
     They are no more than leave the bin's parts together to stand out, if it isn't: the noise of n
     parts is the root of n times that of one, and `least` stands out of that.
     """
-    between, found = counts[2:-3:2], [np.empty(0)]
-    for place in np.flatnonzero(find_heavy(counts, _PARTS)[2:-3:2]):
-        most = math.floor(2.0 * math.log2(max(between[place] / least, 1.0)))
-        n_parts = min(2**most, _SHARP_PARTS)
-        found.append(np.linspace(ends[place], ends[place + 1], n_parts + 1))
-    return np.concatenate(found)
+    between, finer = counts[2:-3:2], [np.empty(0)]
+    for place in np.flatnonzero(find_heavy(counts, tuned.HEAVY_PARTS)[2:-3:2]):
+        n_halvings = math.floor(2.0 * math.log2(max(between[place] / least, 1.0)))
+        n_parts = min(2**n_halvings, tuned.SHARP_PARTS)
+        finer.append(np.linspace(ends[place], ends[place + 1], n_parts + 1))
+    return np.concatenate(finer)
 
 
 def find_narrow(ends, counts, least):
@@ -82,12 +68,12 @@ def find_narrow(ends, counts, least):
     They must hold so much that as many bins of theirs would hold `least` each.
     """
     between = counts[2:-3:2]
-    enough = max((1.0 - _ELSEWHERE) * between.sum(), _MANY_BINS * least)
+    enough = max((1.0 - tuned.SHARE_ELSEWHERE) * between.sum(), tuned.MANY_BINS * least)
     for n_bins in (1, 2):
-        if between.size >= n_bins * _MANY_BINS:
-            held = np.convolve(between, np.ones(n_bins), mode="valid")
-            place = int(np.argmax(held))
-            if held[place] >= enough:
+        if between.size >= n_bins * tuned.MANY_BINS:
+            in_neighbours = np.convolve(between, np.ones(n_bins), mode="valid")
+            place = int(np.argmax(in_neighbours))
+            if in_neighbours[place] >= enough:
                 return ends[place : place + n_bins + 1]
     return None
 
@@ -96,7 +82,7 @@ def narrow_ends(narrow):
     """Return ends within what `find_narrow` returned, thrice, each time more and those before."""
     return [
         np.unique(np.concatenate([np.linspace(*pair, n + 1) for pair in pairwise(narrow)]))
-        for n in _NARROW_PARTS
+        for n in tuned.NARROW_PARTS
     ]
 
 
@@ -108,10 +94,10 @@ def replace_bins(ends, counts, small_ends, small_counts, least):
     """
     first, last = np.searchsorted(ends, small_ends[[0, -1]])
     places = np.searchsorted(small_ends, ends[first : last + 1])
-    shown = show_counts(small_ends, small_counts, least, most_joined=_MOST_JOINED)
+    shown = show_counts(small_ends, small_counts, least, most_joined=tuned.MOST_JOINED)
     reached = np.cumsum(shown > 0.0)
     is_replaced = reached[2 * places[1:]] > reached[2 * places[:-1] + 1]
-    if np.count_nonzero(is_replaced) > _MOST_REPLACED:
+    if np.count_nonzero(is_replaced) > tuned.MOST_REPLACED:
         return ends, counts
     for place in np.flatnonzero(is_replaced)[::-1]:
         start, stop = places[place], places[place + 1]
@@ -121,26 +107,26 @@ def replace_bins(ends, counts, small_ends, small_counts, least):
     return ends, counts
 
 
-def show_counts(ends, counts, least, most_joined=_MOST_PARTS):
+def show_counts(ends, counts, least, most_joined=tuned.MOST_PARTS):
     """Return counts that stand out of noise: more than `least`, or 0.
 
     Of bins between ends some that don't stand out may do so together, each with the end before it:
     neighbours of one width have like shares of what they hold.
     """
     shown = np.where(counts > least, counts, 0.0)
-    hidden, found = np.where(shown > 0.0, 0.0, counts), shown[2:-3:2]
+    hidden, inside = np.where(shown > 0.0, 0.0, counts), shown[2:-3:2]
     joint = hidden[1:-3:2] + hidden[2:-3:2]
     is_first = np.diff(ends, n=2, prepend=np.nan, append=np.nan)[1:-1] != 0.0
-    firsts = np.flatnonzero(np.append(True, is_first)[: found.size])
-    within = np.arange(found.size) - np.repeat(firsts, np.diff(firsts, append=found.size))
+    firsts = np.flatnonzero(np.append(True, is_first)[: inside.size])
+    within = np.arange(inside.size) - np.repeat(firsts, np.diff(firsts, append=inside.size))
     n_joined = 2
     while n_joined <= most_joined:
         block = np.cumsum(within % n_joined == 0) - 1
-        is_left = found == 0.0
-        held = np.bincount(block, np.where(is_left, joint, 0.0))
+        is_left = inside == 0.0
+        joined = np.bincount(block, np.where(is_left, joint, 0.0))
         n_left = np.maximum(np.bincount(block, is_left), 1.0)
-        share = np.where(held > least * np.sqrt(2.0 * n_left), held / n_left, 0.0)
-        found[is_left] = share[block][is_left]
+        share = np.where(joined > least * np.sqrt(2.0 * n_left), joined / n_left, 0.0)
+        inside[is_left] = share[block][is_left]
         n_joined *= 2
     return shown
 
@@ -161,11 +147,11 @@ def numbers_in(ends, bins):
 
     Where many entries are one number, that is often one of few digits.
     """
-    found = []
+    numbers = []
     for place in bins:
         low, high = ends[max(place - 1, 0) // 2], ends[min(place // 2, ends.size - 1)]
-        found.append(low if low == high else _shortest(float(low), float(high)))
-    return np.unique(found)
+        numbers.append(low if low == high else _shortest(float(low), float(high)))
+    return np.unique(numbers)
 
 
 def _shortest(low, high):

@@ -88,17 +88,20 @@ class Given:
         ]
 
     @property
-    def sizes(self):
-        """What `plan_table` takes: numbers of columns."""
-        n_located = sum(self.bounds[j] is None for j in self.numeric)
-        sizes = {"n_numeric": len(self.numeric), "n_words": len(self.words)}
-        return {"n_located": n_located, **sizes}
+    def located(self):
+        """Places of the columns of numbers of which neither knots nor bounds are given."""
+        return [j for j in self.numeric if self.bounds[j] is None]
 
 
 def given_to(estimator, names, kinds):
     """Return what the parameters of an estimator give of columns of such names and kinds."""
-    asked = {name: getattr(estimator, name) for name in ("feature_bounds", "knots", "categories")}
-    return read_given(names, kinds, **asked)
+    return read_given(
+        names,
+        kinds,
+        feature_bounds=estimator.feature_bounds,
+        knots=estimator.knots,
+        categories=estimator.categories,
+    )
 
 
 def nothing_given(estimator, n_features):
@@ -163,18 +166,18 @@ def _in_days(given, kind):
 
 def chosen_pairs(pairs, names, parameter):
     """Return the places of the columns of each pair."""
-    found = []
+    chosen = []
     for pair in () if pairs is None else pairs:
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ValueError(_PAIRS.format(parameter))
         places = tuple(find_column(column, names) for column in pair)
-        known = {frozenset(one) for one in found}
+        known = {frozenset(one) for one in chosen}
         if None in places:
             raise ValueError(_NO_COLUMN.format(parameter))
         if places[0] == places[1] or frozenset(places) in known:
             raise ValueError(_PAIRS.format(parameter))
-        found.append(places)
-    return found
+        chosen.append(places)
+    return chosen
 
 
 def check_n_knots(knots):
@@ -188,18 +191,18 @@ def check_n_knots(knots):
 
 def _by_column(given, parameter, names, kind):
     """Return what a dict gives for each column, None for those that it doesn't name."""
-    found = [None] * len(names)
+    by_column = [None] * len(names)
     if given is None:
-        return found
+        return by_column
     if not isinstance(given, Mapping):
         raise ValueError(f"{parameter} must be a dict by column.")
     for column, value in given.items():
         place = find_column(column, names)
-        if place is None or names[place] is None or found[place] is not None:
+        if place is None or names[place] is None or by_column[place] is not None:
             content = f"{kind}s" if kind == WORD else "numbers"
             raise ValueError(_UNKNOWN.format(parameter, column, content))
-        found[place] = value
-    return found
+        by_column[place] = value
+    return by_column
 
 
 def _counts_of(words):

@@ -6,17 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._rows import entries
+from skdp._rows.entries import DATE_ENTRY, NUMBER_ENTRY
 from skdp._rows.kinds import DATE, NUMERIC, WORD
 from skdp.preprocessing._solver import release_together
+from skdp.preprocessing.table import _tuned as tuned
 from skdp.preprocessing.table._lost import warn_of_mixtures
 from skdp.preprocessing.table._plan_kinds import FOLLOWING, KINDS
-
-# Standard deviations of its noise that a count must exceed to be taken for any: of numbers or
-# dates, and of codes and texts together. The chances of an error are in doc/theory/table.rst.
-_SHOWN_NUMBERS, _SHOWN_WORDS = 2.0, 4.0
-# Up to such a share of what was read, codes and texts are marks of gaps among numbers, or errors.
-_FEW_WORDS = 0.1
 
 
 class Tally(NamedTuple):
@@ -29,12 +24,13 @@ class Tally(NamedTuple):
     def kind(self):
         """The kind of the column."""
         n_numbers, n_dates, n_codes, n_texts, _ = self.counts.tolist()
-        n_words, most = n_codes + n_texts, max(n_numbers, n_dates)
+        n_words, larger = n_codes + n_texts, max(n_numbers, n_dates)
         n_read = n_numbers + n_dates + n_words
-        if n_words > max(_SHOWN_WORDS * math.sqrt(2.0) * self.noise, _FEW_WORDS * n_read):
+        hidden = tuned.SHOWN_WORDS * math.sqrt(2.0) * self.noise
+        if n_words > max(hidden, tuned.FEW_WORDS_SHARE * n_read):
             return WORD
         # Where nothing stands out, words lose less: of few different numbers they are as good.
-        if most <= max(_SHOWN_NUMBERS * self.noise, n_words):
+        if larger <= max(tuned.SHOWN_NUMBERS * self.noise, n_words):
             return WORD
         return NUMERIC if n_numbers >= n_dates else DATE
 
@@ -46,14 +42,14 @@ class Tally(NamedTuple):
         """
         n_numbers, n_dates, n_codes, n_texts, _ = self.counts.tolist()
         if self.kind == WORD:
-            n_words, most = n_codes + n_texts, max(n_numbers, n_dates)
-            is_unsuited = most - n_words > _SHOWN_WORDS * math.sqrt(3.0) * self.noise
-            larger = entries.NUMBER if n_numbers >= n_dates else entries.DATE
+            n_words, n_larger = n_codes + n_texts, max(n_numbers, n_dates)
+            is_unsuited = n_larger - n_words > tuned.SHOWN_WORDS * math.sqrt(3.0) * self.noise
+            larger = NUMBER_ENTRY if n_numbers >= n_dates else DATE_ENTRY
             return larger if is_unsuited and n_texts > n_codes else None
         n_others, n_read = min(n_numbers, n_dates), self.counts[:-1].sum()
-        if n_others <= max(_SHOWN_WORDS * self.noise, _FEW_WORDS * n_read):
+        if n_others <= max(tuned.SHOWN_WORDS * self.noise, tuned.FEW_WORDS_SHARE * n_read):
             return None
-        return entries.DATE if self.kind == NUMERIC else entries.NUMBER
+        return DATE_ENTRY if self.kind == NUMERIC else NUMBER_ENTRY
 
 
 def settle_kinds(frame, counted, given, give, *, plan, run):
@@ -87,14 +83,14 @@ def settle_kinds(frame, counted, given, give, *, plan, run):
     mechanism = run.mechanism(KINDS)
     exact = counted.tallies(given.untyped, mechanism.grid)
     released = release_together(run, KINDS, exact)
-    found = {
+    tally_of = {
         place: Tally(counts, mechanism.noise_std)
         for place, counts in zip(given.untyped, released, strict=True)
     }
-    kinds = {place: tally.kind for place, tally in found.items()}
+    kinds = {place: tally.kind for place, tally in tally_of.items()}
     decided = frame.decided(kinds)
     counted = decided if counted is frame else counted.decided(kinds)
-    tallies = [found.get(place) for place in range(len(given.names))]
+    tallies = [tally_of.get(place) for place in range(len(given.names))]
     given = replace(give(decided.names, decided.kinds), tallies=tallies)
     warn_of_mixtures(given)
     plan = plan.following(given)

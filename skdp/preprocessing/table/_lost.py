@@ -1,24 +1,17 @@
 """Warnings of columns that are lost to a fit, which follow from released counts alone."""
 
-from skdp._rows.columns import is_gap
-from skdp._rows.entries import CLASSES, CODE, DATE, GAP, NUMBER, TEXT
+from skdp._rows.entries import CLASSES, CODE_ENTRY, DATE_ENTRY, GAP_ENTRY, NUMBER_ENTRY, TEXT_ENTRY
+from skdp._rows.gaps import is_gap
 from skdp._rows.kinds import holds_words
 from skdp.exceptions import LostDataWarning, warn_user
+from skdp.preprocessing.table import _tuned as tuned
 
-# A column of numbers is lost if at most such a share of its gaps could be read. If at least so many
-# times as much could, noise hides that once in 3e6 fits, by so many standard deviations.
-_READ, _HEALTHY, _SURE = 0.1, 2.5, 5.0
-# Numbers or dates among words are lost if such a share of what was read is in no word that was
-# found.
-_SCATTERED = 0.25
-# Standard deviations of noise that a learnt count must exceed to say what a column holds.
-_SHOWN = 4.0
 _MOSTLY = {
-    NUMBER: "numbers",
-    DATE: "dates",
-    CODE: "codes with a leading zero",
-    TEXT: "text",
-    GAP: "missing",
+    NUMBER_ENTRY: "numbers",
+    DATE_ENTRY: "dates",
+    CODE_ENTRY: "codes with a leading zero",
+    TEXT_ENTRY: "text",
+    GAP_ENTRY: "missing",
 }
 _CONVERT = "text with a decimal comma by X[name].str.replace(',', '.').astype(float)"
 _UNREAD = (
@@ -57,27 +50,32 @@ def _warn_of_mixed(texts):
 
 def warn_of_numbers(given, histograms):
     """Warn of columns of numbers, without knots, of which nearly nothing could be read."""
-    each = zip(given.numeric, histograms, strict=True)
-    if lost := [repr(given.names[j]) for j, found in each if is_unread(found.counts, found.noise)]:
+    lost = [
+        repr(given.names[j])
+        for j, histogram in zip(given.numeric, histograms, strict=True)
+        if is_unread(histogram.counts, histogram.noise)
+    ]
+    if lost:
         warn_user(_UNREAD.format(", ".join(lost)), LostDataWarning)
 
 
 def is_unread(counts, noise):
     """Return whether released counts of bins, the last of gaps, show that a column has only gaps.
 
-    `noise` is the standard deviation of each count. Of a column of which a fifth or more can be
-    read, that is said with a probability of 3e-7 at most, whatever its counts are.
+    `noise` is the standard deviation of each count. Where a fifth or more of a column can be read,
+    that is said with a probability of 3e-7 at most, whatever its counts are.
     """
-    n_read, most = counts[:-1].sum(), _READ * counts[-1]
-    return n_read <= most and _HEALTHY * most - n_read > _SURE * noise * len(counts) ** 0.5
+    n_read, n_few = counts[:-1].sum(), tuned.READ_SHARE * counts[-1]
+    margin = tuned.DEVIATIONS_OF_LOSS * noise * len(counts) ** 0.5
+    return n_read <= n_few and tuned.HEALTHY_FACTOR * n_few - n_read > margin
 
 
-def warn_of_words(given, found):
-    """Warn of columns of words, without a list, of which no word was found, or numbers are lost.
+def warn_of_words(given, counted_words):
+    """Warn of columns of words, without a list, in which no word was found, or numbers are lost.
 
-    `found` has the words of each such column, and their counts.
+    `counted_words` has the words of each such column, and their counts.
     """
-    each = list(zip(given.words, found, strict=True))
+    each = list(zip(given.words, counted_words, strict=True))
     if lost := [_described(given, j) for j, (words, _) in each if all(map(is_gap, words))]:
         warn_user(_NO_WORDS.format(", ".join(lost)), LostDataWarning)
     _warn_of_mixed(
@@ -93,12 +91,12 @@ def _are_scattered(tally, words, counts):
     if tally is None or tally.unsuited is None:
         return False
     n_known = sum(count for word, count in zip(words, counts, strict=True) if not is_gap(word))
-    return n_known < (1.0 - _SCATTERED) * tally.counts[:-1].sum()
+    return n_known < (1.0 - tuned.SCATTERED_SHARE) * tally.counts[:-1].sum()
 
 
 def _described(given, place):
     """Return the name of a column, and what it holds mostly where its kind was learnt."""
     name, tally = repr(given.names[place]), given.tallies[place]
-    if tally is None or tally.counts.max() <= _SHOWN * tally.noise:
+    if tally is None or tally.counts.max() <= tuned.SHOWN_CONTENT * tally.noise:
         return name
     return f"{name} (mostly {_MOSTLY[CLASSES[int(tally.counts.argmax())]]})"

@@ -10,18 +10,21 @@ from skdp.preprocessing._plan import (
     hide_categories,
     hiding_threshold,
 )
+from skdp.preprocessing.table import _tuned as tuned
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 
 # What is released of a table, as runs and reports call it.
 RANGES, FIRST_COUNTS, COUNTS = "ranges of columns", "first counts of numbers", "counts of numbers"
 WORDS = "counts of words"
-# Shares of what numbers may spend, by stage: where they lie, about, closer, and in which shares.
-_STAGES = {RANGES: 0.2, FIRST_COUNTS: 0.25, COUNTS: 0.55}
-# Standard deviations of noise that the entries of a bin are to be at least, by stage.
-_COUNTS_OF_BIN = {FIRST_COUNTS: 8.0, COUNTS: 6.0}
-# The fewest and the most knots that "auto" gives, the standard deviations of noise for each, and up
-# to how many of them lines are better than hats.
-_FEWEST, _MOST, _NOISE_OF_KNOT, _LINE = 4, 12, 30.0, 40.0
+_SHARES = {
+    RANGES: tuned.SHARE_OF_RANGES,
+    FIRST_COUNTS: tuned.SHARE_OF_FIRST_COUNTS,
+    COUNTS: tuned.SHARE_OF_COUNTS,
+}
+_DEVIATIONS_OF_BIN = {
+    FIRST_COUNTS: tuned.DEVIATIONS_OF_FIRST_BIN,
+    COUNTS: tuned.DEVIATIONS_OF_BIN,
+}
 _DELTA = (
     "delta must be positive: the counts of a table have Gaussian noise. For delta=0 give knots and "
     "categories of all columns, or scale numbers by skdp.preprocessing.BoundsScaler."
@@ -54,7 +57,7 @@ class TablePlan(TransformerPlan):
 
     def least_of_bin(self, stage):
         """Return how many entries a bin is to hold at least, for its counts to show in a stage."""
-        return _COUNTS_OF_BIN[stage] * self.mechanisms[stage].noise_std
+        return _DEVIATIONS_OF_BIN[stage] * self.mechanisms[stage].noise_std
 
     def knots_for(self, n_records):
         """Return how many knots so many records of a column have, 0 for a line.
@@ -68,15 +71,16 @@ class TablePlan(TransformerPlan):
             return self.n_knots
         noise = self.mechanisms[COUNTS].noise_std
         if noise == 0.0:
-            return _MOST
+            return tuned.MOST_KNOTS
         noises = n_records / noise
-        if noises < _LINE:
+        if noises < tuned.DEVIATIONS_OF_LINE:
             return 0
-        return int(min(max(noises / _NOISE_OF_KNOT, _FEWEST), _MOST))
+        wanted = noises / tuned.DEVIATIONS_OF_KNOT
+        return int(min(max(wanted, tuned.FEWEST_KNOTS), tuned.MOST_KNOTS))
 
 
-def plan_table(budget, rest, *, erasure=0.0, n_rows, n_located, n_numeric, n_words, basis, n_knots):
-    """Plan what a table is learnt by.
+def plan_table(budget, rest, given, *, erasure=0.0, n_rows, basis, n_knots):
+    """Plan what a table is learnt by, of whose columns some things are given.
 
     Parameters
     ----------
@@ -84,28 +88,26 @@ def plan_table(budget, rest, *, erasure=0.0, n_rows, n_located, n_numeric, n_wor
         What is promised.
     rest : Budget
         What the counts spend: after `hide_categories` took the erasure off, all or a part of it.
+    given : Given
+        Of the columns, whose kinds are known.
     erasure : float
+        What words cost; it is 0 where there are none to be found.
     n_rows : int
-    n_located : int
-        Number of columns of numbers that have neither knots nor bounds.
-    n_numeric : int
-        Number of columns of numbers without knots.
-    n_words : int
-        Number of columns of words without a list.
     basis : {"hats", "linear"}
     n_knots : int or "auto"
     """
+    n_numeric, n_words = len(given.numeric), len(given.words)
     learnt, of_words = (), n_words / max(n_words + n_numeric, 1)
-    sizes = {RANGES: n_located, FIRST_COUNTS: n_numeric, COUNTS: n_numeric}
+    sizes = {RANGES: len(given.located), FIRST_COUNTS: n_numeric, COUNTS: n_numeric}
     if not rest.is_private:
         # Where numbers lie is read as it is.
         sizes = {COUNTS: n_numeric}
-    spent = sum(_STAGES[stage] for stage, n_columns in sizes.items() if n_columns)
+    spent = sum(_SHARES[stage] for stage, n_columns in sizes.items() if n_columns)
     for stage, n_columns in sizes.items():
         if n_columns:
-            share = (1.0 - of_words) * _STAGES[stage] / spent
-            sizes_of = {"n_rows": n_rows, "n_columns": n_columns}
-            learnt += named(stage, count_release(rest, **sizes_of, share=share))
+            share = (1.0 - of_words) * _SHARES[stage] / spent
+            counts = count_release(rest, n_rows=n_rows, n_columns=n_columns, share=share)
+            learnt += named(stage, counts)
     threshold = 0.0
     if n_words:
         words = count_release(rest, n_rows=n_rows, n_columns=n_words, share=of_words)
@@ -134,9 +136,9 @@ def plan_vectorizer(budget, given, *, n_rows, basis, n_knots):
         return plan_table(
             budget,
             rest.part(table_share),
+            given,
             erasure=erasure if given.words else 0.0,
             n_rows=n_rows,
-            **given.sizes,
             basis=basis,
             n_knots=n_knots,
         )

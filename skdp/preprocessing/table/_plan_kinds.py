@@ -13,17 +13,10 @@ from skdp._release.release import Planned, named
 from skdp.accountant import ErasureEvent, GaussianEvent
 from skdp.accountant._profile import full_batch_mu
 from skdp.preprocessing._plan import TransformerPlan, count_release
+from skdp.preprocessing.table import _tuned as tuned
 
 # What is released, and what the rest is charged as, as runs and reports call it.
 KINDS, FOLLOWING = "kinds of columns", "what follows from the kinds of columns"
-# Share of the squared mu that learns kinds: as much as makes the records of a column so many
-# standard deviations of the noise of a count, within the least and the most. With 12, a column of
-# which half are gaps has the wrong kind with a chance below .001 (doc/theory/table.rst). Of Adult,
-# Bank Marketing and Hillstrom's tables, 1,000 records at epsilon .5 and 500 at epsilon 1 then have
-# less than 1 % wrong kinds; with 2 % of the squared mu these were up to 8 and 26 %. The least is
-# enough from some thousand records on, and makes the noise of what follows 1 % larger; the most
-# makes it 5 % larger, where few records would lose more by a wrong kind (benchmarks/kinds.py).
-_DEVIATIONS, _LEAST_SHARE, _MOST_SHARE = 12.0, 0.02, 0.1
 # Parts of a budget add up to it but for rounding, which is far below this.
 _ROUNDING = 1e-6
 _DECLARE = (
@@ -40,7 +33,7 @@ class KindsPlan(TransformerPlan):
     and the erasure of words.
     """
 
-    # Of the columns.
+    # Names of the columns whose kinds are learnt.
     names: tuple
     rest: Budget
     # Makes the plan of what follows, of what is given of the columns once their kinds are known.
@@ -103,11 +96,10 @@ def plan_after_kinds(budget, whole, make, *, given, erasure, n_rows, stream_key,
     names = tuple(given.names[place] for place in given.untyped)
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_DECLARE.format(", ".join(map(repr, names))))
-    sizes = {"n_rows": n_rows, "n_columns": len(names)}
-    of_table = whole.part(table_share)
-    share = _share_of_kinds(of_table, **sizes)
-    # Of the table's part, so that parts are rounded as where nothing is learnt of kinds.
-    release = count_release(of_table, **sizes, share=share)
+    of_table, n_columns = whole.part(table_share), len(names)
+    share = _share_of_kinds(of_table, n_rows=n_rows, n_columns=n_columns)
+    # It is a share of the table's part, so that parts are rounded as where no kinds are learnt.
+    release = count_release(of_table, n_rows=n_rows, n_columns=n_columns, share=share)
     share *= table_share
     return KindsPlan(
         budget=budget,
@@ -125,7 +117,8 @@ def _share_of_kinds(of_table, *, n_rows, n_columns):
     """Return the share of what a table may spend that learns the kinds of so many columns."""
     release = count_release(of_table, n_rows=n_rows, n_columns=n_columns)
     noise = release.mechanism.noise_std / n_rows
-    return min(max((_DEVIATIONS * noise) ** 2, _LEAST_SHARE), _MOST_SHARE)
+    wanted = (tuned.DEVIATIONS_OF_KINDS * noise) ** 2
+    return min(max(wanted, tuned.LEAST_SHARE_OF_KINDS), tuned.LARGEST_SHARE_OF_KINDS)
 
 
 def learnt_names(plan):

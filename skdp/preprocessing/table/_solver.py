@@ -6,9 +6,10 @@ from itertools import chain
 import numpy as np
 from scipy.special import ndtri
 
-from skdp._rows.columns import as_array
 from skdp._rows.kinds import DATE
+from skdp._rows.naming import as_array
 from skdp.preprocessing._solver import release_counts, release_together
+from skdp.preprocessing.table import _tuned as tuned
 from skdp.preprocessing.table._bins import (
     coarse_ends,
     find_heavy,
@@ -27,20 +28,12 @@ from skdp.preprocessing.table._lost import warn_of_numbers, warn_of_words
 from skdp.preprocessing.table._plan import COUNTS, FIRST_COUNTS, RANGES, WORDS
 from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
 
-# Standard deviations of noise that counts must exceed to be taken for any, by stage.
-_SHOWN = {RANGES: 4.0, FIRST_COUNTS: 3.0, COUNTS: 4.0}
-# The same for gaps to have a column of their own, and for rare words to be there at all.
-_SHOWN_GAPS, _SHOWN_RARE = 4.0, 4.0
-# Where numbers are narrow, a record has such a part in each of three bins, of three sizes: a whole
-# number of sixteenths, whose square is less than a third. The chance that any bin shows that is
-# noise: it may be very far from the others.
-_SIXTEENTHS = 16.0
-_PART_OF_NARROW, _SHOWN_BY_CHANCE = 9.0 / _SIXTEENTHS, 0.001
-# A number that holds such a share of a column is a spike, if the rest is more than so many standard
-# deviations of noise. Where few numbers hold all but such a share of the rest, there are no others.
-_SPIKE, _REST, _BETWEEN = 0.25, 10.0, 0.1
-# Shares of the records beyond the outermost knots, and beyond each end of a line.
-_BEYOND, _BEYOND_LINE = 0.002, 0.005
+# So many standard deviations of noise must counts exceed to be taken for any, by what is released.
+_SHOWN = {
+    RANGES: tuned.SHOWN_RANGES,
+    FIRST_COUNTS: tuned.SHOWN_FIRST_COUNTS,
+    COUNTS: tuned.SHOWN_COUNTS,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +95,12 @@ def find_words(frame, given, plan, run, n_there):
     """Return a term for each column of words without a list, by its place; see `learn_table`."""
     tables = frame.words(given.words)
     terms, noise = {}, run.mechanism(WORDS).noise_std
-    found = release_counts(tables, [None] * len(tables), plan=plan, run=run, name=WORDS)
-    warn_of_words(given, found)
-    for j, (categories, counts) in zip(given.words, found, strict=True):
+    counted_words = release_counts(tables, [None] * len(tables), plan=plan, run=run, name=WORDS)
+    warn_of_words(given, counted_words)
+    for j, (categories, counts) in zip(given.words, counted_words, strict=True):
         rare = 0.0 if n_there is None else n_there - counts.sum()
         # What is left has the noise of all counts.
-        rare = rare if rare > _SHOWN_RARE * noise * len(counts) ** 0.5 else 0.0
+        rare = rare if rare > tuned.SHOWN_RARE_WORDS * noise * len(counts) ** 0.5 else 0.0
         terms[j] = WordsTerm(
             name=given.names[j],
             feature=j,
@@ -157,8 +150,9 @@ def _release_bins(frame, given, plan, run):
                 of_bin, is_last = plan.least_of_bin(following), following == COUNTS
                 finer = split_bins(ends[k], shown, of_bin)
                 sharper = heavy_ends(ends[k], shown, of_bin) if is_last else finer
-                if is_last and (found := find_narrow(ends[k], shown, of_bin)) is not None:
-                    parts, *narrow[k] = narrow_ends(found)
+                ends_of_narrow = find_narrow(ends[k], shown, of_bin) if is_last else None
+                if ends_of_narrow is not None:
+                    parts, *narrow[k] = narrow_ends(ends_of_narrow)
                     sharper = np.union1d(sharper, parts)
                 ends[k] = np.union1d(finer, sharper)
     return _release_fine(frame, given.numeric, bounds, ends, narrow, run)
@@ -172,11 +166,11 @@ def _release_fine(frame, numeric, bounds, ends, narrow, run):
     """
     mechanism = run.mechanism(COUNTS)
     # Parts of people are whole numbers of sixteenths of steps then, so that sums stay exact.
-    grid = mechanism.grid * _SIXTEENTHS if narrow else mechanism.grid
+    grid = mechanism.grid * tuned.SIXTEENTHS if narrow else mechanism.grid
     places = [*range(len(ends)), *(k for k, smaller in narrow.items() for _ in smaller)]
     all_ends = [*ends, *chain.from_iterable(narrow.values())]
     columns = ([of_all[k] for k in places] for of_all in (numeric, bounds))
-    parts = [_PART_OF_NARROW if k in narrow else 1.0 for k in places]
+    parts = [tuned.PART_OF_NARROW if k in narrow else 1.0 for k in places]
     exact = zip(frame.bins(*columns, all_ends, grid), parts, strict=True)
     released = release_together(run, COUNTS, [counts * part for counts, part in exact])
     bins = [(e, c / part) for e, c, part in zip(all_ends, released, parts, strict=True)]
@@ -190,7 +184,7 @@ def _release_fine(frame, numeric, bounds, ends, narrow, run):
 
 def _least_of_all(counts, std):
     """Return what none of so many counts exceeds by noise alone, but for a small chance."""
-    return -float(ndtri(_SHOWN_BY_CHANCE / counts.size)) * std
+    return -float(ndtri(tuned.SHOWN_BY_CHANCE / counts.size)) * std
 
 
 def _make_term(given, place, histogram, plan):
@@ -200,33 +194,46 @@ def _make_term(given, place, histogram, plan):
     shown = histogram.shown
     shown[-1] = max(counts[-1], 0.0)
     is_kept = np.append(shown[:-1] > 0.0, True)
-    fields = {
-        "name": given.names[place],
-        "feature": place,
-        "holds_dates": given.kinds[place] == DATE,
-        "has_gap": bool(counts[-1] > _SHOWN_GAPS * noise),
-        "points": middles(ends)[is_kept],
-        "counts": shown[is_kept],
-        "bounds": bounds if plan.budget.is_private else None,
-    }
+    points, counts_of_points = middles(ends)[is_kept], shown[is_kept]
     shown[-1] = 0.0
+    shape, knots, spike = _shape_of(ends, shown, bounds, noise, plan)
+    return shape(
+        name=given.names[place],
+        feature=place,
+        knots=knots,
+        has_gap=bool(counts[-1] > tuned.SHOWN_GAPS * noise),
+        spike=spike,
+        holds_dates=given.kinds[place] == DATE,
+        bounds=bounds if plan.budget.is_private else None,
+        points=points,
+        counts=counts_of_points,
+    )
+
+
+def _shape_of(ends, shown, bounds, noise, plan):
+    """Return a term's class, its knots, and its spike or None, by counts that stand out of noise.
+
+    Where nothing stands out, knots are at the bounds, if there are any.
+    """
     if ends.size == 0 or not shown.any():
         knots = np.array([0.0] if bounds is None else bounds)
-        return _shape(0, knots)(knots=knots, **fields)
+        return _line_or_hats(0, knots), knots, None
     n_knots = plan.knots_for(shown.sum())
     largest = _largest(shown)
     others = shown.sum() - shown[largest]
-    if others <= _REST * noise:
-        return HatsTerm(knots=numbers_in(ends, [largest]), **fields)
-    if shown[largest] >= _SPIKE * shown.sum() and _find_values(shown, max(n_knots, 2)) is None:
-        fields["spike"], shown[largest] = float(ends[largest // 2]), 0.0
+    if others <= tuned.LEAST_REST * noise:
+        return HatsTerm, numbers_in(ends, [largest]), None
+    spike = None
+    is_large = shown[largest] >= tuned.SPIKE_SHARE * shown.sum()
+    if is_large and _find_values(shown, max(n_knots, 2)) is None:
+        spike, shown[largest] = float(ends[largest // 2]), 0.0
         n_knots = plan.knots_for(others)
     knots = _find_knots(ends, shown, n_knots)
-    return _shape(n_knots, knots)(knots=knots, **fields)
+    return _line_or_hats(n_knots, knots), knots, spike
 
 
-def _shape(n_knots, knots):
-    """Return the class of a term with such knots: of one knot there is no line."""
+def _line_or_hats(n_knots, knots):
+    """Return the class of a term with such knots: there is no line through one knot."""
     return LineTerm if n_knots == 0 and knots.size == 2 else HatsTerm
 
 
@@ -242,18 +249,19 @@ def _find_values(counts, n_knots):
     """
     is_value = find_heavy(counts, n_knots)
     is_value[1:-1:2] |= counts[1:-1:2] > 0.0
-    held = counts[is_value]
-    others = counts.sum() - held.max(initial=0.0)
-    is_all = held.sum() - held.max(initial=0.0) >= (1.0 - _BETWEEN) * others
-    return np.flatnonzero(is_value) if is_all and held.size <= n_knots else None
+    at_values = counts[is_value]
+    others = counts.sum() - at_values.max(initial=0.0)
+    rest = at_values.sum() - at_values.max(initial=0.0)
+    is_all = rest >= (1.0 - tuned.SHARE_BETWEEN) * others
+    return np.flatnonzero(is_value) if is_all and at_values.size <= n_knots else None
 
 
 def _find_knots(ends, counts, n_knots):
     if n_knots == 0:
-        return numbers_at(ends, counts, [_BEYOND_LINE, 1.0 - _BEYOND_LINE])
+        return numbers_at(ends, counts, [tuned.SHARE_BEYOND_LINE, 1.0 - tuned.SHARE_BEYOND_LINE])
     values = _find_values(counts, n_knots)
     if values is not None:
         return numbers_in(ends, values)
     shares = np.linspace(0.0, 1.0, n_knots)
-    shares[0], shares[-1] = _BEYOND, 1.0 - _BEYOND
+    shares[0], shares[-1] = tuned.SHARE_BEYOND_KNOTS, 1.0 - tuned.SHARE_BEYOND_KNOTS
     return numbers_at(ends, counts, shares)

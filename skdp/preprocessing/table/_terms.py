@@ -14,12 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from skdp._rows.columns import make_unique
 from skdp._rows.entries import same_word
 from skdp._rows.labels import INFREQUENT, MISSING, label_beside, texts_apart
-
-# The most bins of a column that are told apart in a pair, which has all combinations.
-_MOST_OF_PAIR = 256
+from skdp._rows.naming import make_unique
+from skdp.preprocessing.table import _tuned as tuned
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -195,8 +193,8 @@ class WordsTerm:
             np.nan if w != w else w: place for place, w in enumerate(self.categories.tolist())
         }
         rare = len(self.categories)
-        found = [places.get(word, places.get(same_word(word), rare)) for word in words.known]
-        return np.array(found, dtype=np.int64)[words.codes]
+        codes = [places.get(word, places.get(same_word(word), rare)) for word in words.known]
+        return np.array(codes, dtype=np.int64)[words.codes]
 
     def profile(self):
         return None if self.counts is None else (np.eye(self.n_columns), self.counts)
@@ -252,15 +250,16 @@ class PairTerm:
 
 def _fewer(columns, counts):
     """Return a profile of no more rows than a pair takes, each the mean of neighbours."""
-    if counts.size <= _MOST_OF_PAIR:
+    if counts.size <= tuned.MOST_BINS_OF_PAIR:
         return columns, counts
     counts = np.maximum(counts, 0.0)
     reached = (np.cumsum(counts) - 0.5 * counts) / max(counts.sum(), 1.0)
-    place = (reached * _MOST_OF_PAIR).astype(np.int64).clip(0, _MOST_OF_PAIR - 1)
-    held = np.bincount(place, counts, _MOST_OF_PAIR)
-    sums = np.stack([np.bincount(place, c * counts, _MOST_OF_PAIR) for c in columns.T], axis=1)
-    is_held = held > 0.0
-    return sums[is_held] / held[is_held, np.newaxis], held[is_held]
+    n_bins = tuned.MOST_BINS_OF_PAIR
+    place = (reached * n_bins).astype(np.int64).clip(0, n_bins - 1)
+    totals = np.bincount(place, counts, n_bins)
+    sums = np.stack([np.bincount(place, c * counts, n_bins) for c in columns.T], axis=1)
+    is_full = totals > 0.0
+    return sums[is_full] / totals[is_full, np.newaxis], totals[is_full]
 
 
 @dataclass(frozen=True, eq=False)

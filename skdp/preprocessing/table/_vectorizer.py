@@ -240,11 +240,10 @@ class DPTableVectorizer(PrivateTransformer):
         frame = replace(frame, groups=codes)
         return self._learn(frame, given, frame, n_records, codes is not None)
 
-    def _learn(self, frame, given, counted, n_records, by_group, also_public=(), **facts):
-        """Publish what counts of records tell, see `learn_table`, of a frame of such columns.
-
-        `facts` are more for the report.
-        """
+    def _learn(
+        self, frame, given, counted, n_records, by_group, *, also_public=(), not_covered=None
+    ):
+        """Publish what counts of records tell, see `learn_table`, of a frame of such columns."""
         # 3. plan from public numbers
         budget = self._budget(n_records, by_group)
         plan = self._table_plan(budget, n_records, given)
@@ -264,8 +263,9 @@ class DPTableVectorizer(PrivateTransformer):
         self.knots_ = {term.name: term.knots for term in numbers}
         self.categories_ = {term.name: term.categories for term in words}
         self.feature_bounds_, self.norm_bound_ = basis.bounds, basis.norm_bound
-        facts |= {"also_public": self._assumed() + also_public}
-        self.privacy_report_ = self._report(plan, run, **facts)
+        self.privacy_report_ = self._report(
+            plan, run, also_public=self._assumed() + also_public, not_covered=not_covered
+        )
         return self
 
     def transform(self, X):

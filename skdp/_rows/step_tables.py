@@ -3,9 +3,9 @@
 import narwhals as nw
 import numpy as np
 
-from skdp._rows.columns import find_gaps
 from skdp._rows.containers import refuse_equal_names
 from skdp._rows.frames import dense
+from skdp._rows.gaps import find_gaps
 from skdp._rows.kinds import DATE, NUMERIC
 from skdp._rows.numbers import columns_of, numbers_of, with_columns
 from skdp._sklearn import quietly
@@ -28,11 +28,11 @@ def as_floats(X, *, numbers_alone=False):
 
     With `numbers_alone` every column but dates becomes floats, or is refused.
     """
-    read = quietly(_handed, X)
+    read = quietly(_with_floats, X)
     return numbers_of(read) if numbers_alone else read
 
 
-def _handed(X):
+def _with_floats(X):
     if hasattr(X, "to_pandas"):
         # polars and pyarrow, whose own types say more than what pandas makes of them.
         refuse_equal_names(X)
