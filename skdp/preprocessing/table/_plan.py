@@ -89,7 +89,6 @@ def plan_table(budget, rest, given, *, erasure=0.0, n_rows, basis, n_knots):
     rest : Budget
         What the counts spend: after `hide_categories` took the erasure off, all or a part of it.
     given : Given
-        Of the columns, whose kinds are known.
     erasure : float
         What words cost; it is 0 where there are none to be found.
     n_rows : int
