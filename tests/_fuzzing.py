@@ -1,4 +1,4 @@
-"""Running cases of tests/test_fuzz.py: what may come out of a call, and what must be true then."""
+"""Running cases of tests/long/test_fuzz.py: what may come out of a call, and must be true then."""
 
 import contextlib
 import dataclasses

@@ -1,4 +1,4 @@
-"""What tests/test_fuzz.py throws at the package: parameters, rows and labels, many quite wrong."""
+"""What tests/long/test_fuzz.py throws at the package: parameters, rows and labels, many wrong."""
 
 import datetime
 import math

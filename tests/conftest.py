@@ -10,8 +10,6 @@ import functools
 import hashlib
 import importlib
 import sys
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,6 +29,7 @@ BaseEstimator._get_param_names = classmethod(
     functools.lru_cache(maxsize=None)(BaseEstimator._get_param_names.__func__)
 )
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+LONG = Path(__file__).parent / "long"
 
 
 def _digest(name):
@@ -60,18 +59,37 @@ _ENTROPY = _Entropy()
 _random.os = SimpleNamespace(urandom=_ENTROPY.urandom, getpid=os.getpid)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Leave all but one of a test's cases to the long tier, unless it has the marker `every`.
+def pytest_addoption(parser):
+    """Add the option that has all cases of tests collected."""
+    parser.addoption("--all-cases", action="store_true", help="not only what every change needs")
 
-    Which one follows from the names of cases alone.
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc):
+    """Leave out the cases of a test that not every change needs.
+
+    A test has the first case of each of its lists, or all with the marker `every`, but for cases
+    with the marker `long`. Those in tests/long have all cases.
     """
-    short = [item for item in items if not any(map(item.get_closest_marker, ("long", "every")))]
-    for _, cases in groupby(short, attrgetter("parent.nodeid", "originalname")):
-        kept = min(cases := list(cases), key=lambda item: _digest(item.nodeid))
-        for item in cases:
-            if item is not kept:
-                item.add_marker("long")
+    if metafunc.config.getoption("all_cases") or metafunc.definition.path.is_relative_to(LONG):
+        return
+    has_all = metafunc.definition.get_closest_marker("every")
+    parametrize = metafunc.parametrize
+
+    def parametrize_with_few(names, values, *others, ids=None, **options):
+        values = list(values)
+        kept = [place for place, value in enumerate(values) if not _is_long(value)]
+        kept = kept if has_all else kept[:1]
+        if ids is not None and not callable(ids):
+            ids = list(ids)
+            ids = [ids[place] for place in kept]
+        parametrize(names, [values[place] for place in kept], *others, ids=ids, **options)
+
+    metafunc.parametrize = parametrize_with_few
+
+
+def _is_long(value):
+    return any(mark.name == "long" for mark in getattr(value, "marks", ()))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,4 +1,4 @@
-"""Single cases that tests/test_fuzz.py met: each raised something else, warned, or never ended."""
+"""Single cases of tests/long/test_fuzz.py: each raised something else, warned, or never ended."""
 
 import json
 import math

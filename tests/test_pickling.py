@@ -9,7 +9,6 @@ import warnings
 import joblib
 import numpy as np
 import pytest
-from joblib.externals.loky import get_reusable_executor
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
 from sklearn.pipeline import make_pipeline
@@ -91,27 +90,3 @@ def test_what_holds_a_seeded_fit_warns_too(records):
             with pytest.warns(PrivacyWarning, match="random_state") as caught:
                 copied(holder)
             assert [warning.filename for warning in caught] == [__file__] * n_warnings
-
-
-@pytest.mark.long
-def test_other_processes_of_a_computation_are_passed_in_silence(records):
-    """To the worker, under this process's filters, and back under those that the worker sets."""
-    X, y = records
-    model = DPSCDClassifier(random_state=0).fit(X, y)
-
-    def strictly(model):
-        # This module is no stranger to the worker: a copy made there by hand warns.
-        warnings.simplefilter("error", PrivacyWarning)
-        try:
-            pickle.dumps(model)
-        except PrivacyWarning as warning:
-            return model, type(warning).__name__
-        return model, None
-
-    try:
-        back = joblib.Parallel(n_jobs=2)(joblib.delayed(strictly)(model) for _ in range(2))
-    finally:
-        get_reusable_executor().shutdown(wait=True)
-    for other, caught in back:
-        np.testing.assert_array_equal(other.coef_, model.coef_)
-        assert caught == "PrivacyWarning"

@@ -27,7 +27,6 @@ from skdp.accountant import (
     selection_noise,
 )
 from tests.door import (
-    LargestProfile,
     PLDProfile,
     SecureStream,
     SelectionProfile,
@@ -417,20 +416,6 @@ def test_a_report_of_a_search():
     assert 0.01 < found.tpr_at(0.01) < 1.0
     assert PrivacyReport.from_json(found.to_json()) == found
     assert search((GaussianEvent(5.25),), (GaussianEvent(5.25),)) == search((GaussianEvent(5.25),))
-
-
-@pytest.mark.long
-def test_a_trial_costs_the_largest_of_its_alternatives():
-    pair = [(GaussianEvent(6.0),), (GaussianEvent(1.2, 0.01, 500), LaplaceEvent(9.0))]
-    joint = report(search(*pair))
-    for delta in (1e-6, 1e-4):
-        single = [report(search(events)).epsilon_at(delta) for events in pair]
-        assert joint.epsilon_at(delta) >= max(single) * (1 - 1e-9)
-    assert report(search(*pair), accountant="rdp").epsilon_at(1e-5) > joint.epsilon_at(1e-5)
-    trials = [build_profile(events, *ZERO) for events in pair]
-    for epsilon in (0.0, 0.3, 1.0):
-        exact = max(trial.delta(epsilon) for trial in trials)
-        assert LargestProfile(trials).delta(epsilon) == exact
 
 
 def test_a_group_may_be_in_all_parts_of_a_trial():

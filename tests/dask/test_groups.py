@@ -142,18 +142,6 @@ def test_parts_give_the_fit_of_one_machine(kind, as_kind, data):
     assert set(expected.not_covered) <= set(report.not_covered)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("share", [0.5, 0.0])
-def test_the_same_bits_whoever_adds_up(share, data, client, monkeypatch):
-    monkeypatch.setattr(_pinned, "_SHARE", share)
-    X, y, ids = in_parts(data[0], targets_of("binary", data[1]), data[2])
-    parameters = {"max_iter": 3, **BINARY}
-    here = learnt(fitted(DaskDPLogisticRegression(n_jobs=2, **parameters), X, y, ids))
-    model = DaskDPLogisticRegression(client=client, **parameters)
-    np.testing.assert_array_equal(learnt(fitted(model, X, y, ids)), here)
-    np.testing.assert_array_equal(learnt(fitted(model, *client.persist([X, y, ids]))), here)
-
-
 def frame_of(data):
     frame = pd.DataFrame(data[0], columns=list("abcd")).assign(y=data[1][:, 0])
     return frame.assign(person=[f"person {one}" for one in data[2]])

@@ -7,7 +7,6 @@ from scipy.sparse import csr_array
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
-from distributed import Client, LocalCluster
 
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
 from tests.door import Ball, fine_bins_below, null_records
@@ -80,17 +79,6 @@ def test_rows_that_errors_are_not_for_are_refused(data):
     labels = dask.array.digitize(y, [-1.0, 1.0])
     with pytest.raises(ValueError, match="one target or two classes"):
         DaskDPLogisticRegression(**{**BINARY, "classes": range(3)}).fit(X, labels)
-
-
-@pytest.mark.long
-def test_the_same_bits_whoever_adds_up(data):
-    X, y = in_parts(data[0], targets_of("binary", data[1]))
-    here = DaskDPLogisticRegression(**BINARY).fit(X, y)
-    options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
-    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
-        there = DaskDPLogisticRegression(client=client, **BINARY).fit(X, y)
-    for name in ERRORS:
-        np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
 
 
 def sums_of(X, y, model, plan, ball):

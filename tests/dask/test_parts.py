@@ -1,9 +1,6 @@
 """What is asked of partitions from one pass to the next, and what is told when they fail."""
 
-import asyncio
-import os
 import pickle
-import signal
 from itertools import chain
 from uuid import uuid4
 
@@ -334,31 +331,6 @@ def test_threads_are_configured_as_whoever_calls(n_jobs, finite, data):
         model.fit(X, y)
 
 
-def shuffled(block):
-    return np.random.default_rng(int.from_bytes(os.urandom(8), "little")).permutation(block)
-
-
-@pytest.mark.long
-def test_rows_lost_with_their_worker_that_come_back_as_others_are_noticed(data):
-    X, y = in_parts(unit(data[0]), data[1])
-    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with LocalCluster(n_workers=1, **options) as cluster, Client(cluster) as client:
-        held = client.persist([X.map_blocks(shuffled, dtype=float), y])
-        DaskDPRidge(**RIDGE).fit(*held)
-        model = _KillsBeforeSteps(**RIDGE)
-        model._client = client
-        with pytest.raises(ValueError, match=CHANGED[:40]):
-            model.fit(*held)
-
-
-class _KillsBeforeSteps(DaskDPRidge):
-    def _plan(self, *sizes, **how):
-        # What was kept of the rows is made anew from others, and fits these.
-        for pid in self._client.run(os.getpid).values():
-            os.kill(pid, signal.SIGKILL)
-        return super()._plan(*sizes, **how)
-
-
 def other_width(block):
     return np.hstack([block, block])
 
@@ -504,32 +476,6 @@ def test_rows_are_counted_where_they_are_read(data, where):
     counted = frame.map_partitions(look, meta=frame._meta)
     DaskDPRidge(client=where, compute_chunk_sizes=True, **RIDGE).fit(counted, y)
     assert {place == "here" for place in PLACES} == {where is None}
-
-
-@pytest.mark.long
-def test_clients_that_cannot_be_waited_for_are_refused(cluster, data):
-    table = in_parts(*data)
-    closed = Client(cluster, set_as_default=False)
-    closed.close()
-    with pytest.raises(ValueError, match="client is closed"):
-        DaskDPRidge(client=closed, **RIDGE).fit(*table)
-
-    async def fit():
-        async with Client(cluster.scheduler_address, asynchronous=True) as waiting:
-            with pytest.raises(ValueError, match="client is asynchronous"):
-                DaskDPRidge(client=waiting, **RIDGE).fit(*table)
-            with pytest.raises(ValueError, match="client is asynchronous"):
-                label_aggregate(*table, classes=[0, 1], data_norm=1.0, client=waiting)
-
-    asyncio.run(fit())
-
-
-@pytest.mark.long
-def test_futures_that_are_gone_are_told(data, client):
-    held = client.persist(list(in_parts(*data)))
-    client.cancel(held)
-    with pytest.raises(RuntimeError, match="what workers held of the collection is gone"):
-        DaskDPRidge(client=client, **RIDGE).fit(*held)
 
 
 def test_columns_that_do_not_fit_are_refused_before_anything_is_computed(data):

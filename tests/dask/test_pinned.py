@@ -1,7 +1,5 @@
 """Rows that workers keep copies of: what is read of them, and when; and that they are dropped."""
 
-import os
-import signal
 import time
 
 import numpy as np
@@ -13,7 +11,7 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster, futures_of
 
-from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
+from skdp.dask import DaskDPRidge
 from skdp.ledger import PrivacyLedger
 from tests.door import threads_module as _threads
 from tests.door_dask import (
@@ -81,22 +79,6 @@ def wait_until_dropped():
             return
         time.sleep(0.05)
     raise AssertionError("copies are kept.")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("epsilon", [4.0, float("inf")])
-@pytest.mark.parametrize("as_kind", [np.array, csr_array])
-def test_the_bits_are_those_of_rows_that_are_read_in_each_pass(
-    as_kind, epsilon, data, client, monkeypatch
-):
-    X, y = in_parts(*data, as_kind)
-    model = DaskDPRidge(**{**RIDGE, "epsilon": epsilon})
-    here = learnt(model.fit(X, y))
-    model.set_params(client=client)
-    np.testing.assert_array_equal(learnt(model.fit(X, y)), here)
-    np.testing.assert_array_equal(learnt(model.fit(*client.persist([X, y]))), here)
-    monkeypatch.setattr(_pinned, "_SHARE", 0.0)
-    np.testing.assert_array_equal(learnt(model.fit(X, y)), here)
 
 
 def test_passes_read_nothing_and_take_no_digest(data, client, monkeypatch):
@@ -323,30 +305,6 @@ def test_copies_are_those_of_one_worker(data):
 def _forget(worker, key):
     if _pinned._PINNED[key].worker is not worker:
         worker.plugins[_pinned._PLUGIN].transition(key, "memory", "released")
-
-
-class _KillsTwice(DaskDPLogisticRegression):
-    def _placed_parts(self, *args):
-        self._kill()
-        placed = super()._placed_parts(*args)
-        self._kill()
-        return placed
-
-    def _kill(self):
-        self._client.wait_for_workers(2)
-        os.kill(max(self._client.run(os.getpid, on_error="ignore").values()), signal.SIGKILL)
-
-
-@pytest.mark.long
-def test_workers_that_die_cost_time_only(data):
-    X, y = in_parts(data[0], (data[1] > 0.0).astype(int), np.array)
-    shared = {"classes": [0, 1], **RIDGE}
-    expected = learnt(DaskDPLogisticRegression(**shared).fit(X, y))
-    options = {"threads_per_worker": 2, "dashboard_address": ":0", "silence_logs": 50}
-    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
-        model = _KillsTwice(**shared)
-        model._client = client
-        np.testing.assert_array_equal(learnt(model.fit(X, y)), expected)
 
 
 def test_sums_are_asked_of_the_worker_that_has_the_rows(data, client, monkeypatch):

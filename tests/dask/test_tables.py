@@ -13,7 +13,6 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
 import dask.dataframe
-from distributed import Client, LocalCluster
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.dask import DaskDPAdditiveClassifier, DaskDPAdditiveRegressor, fit, transform
@@ -83,13 +82,6 @@ def table():
     frame["score"] = score
     frame["person"] = np.sort(rng.integers(0, 60, N) * rng.integers(1, 20, N))
     return frame
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": True}
-    with LocalCluster(n_workers=2, **options) as made:
-        yield made
 
 
 def targets_of(kind, frame):
@@ -219,29 +211,6 @@ def test_models_of_columns_without_types_are_those_of_one_machine(by_group, unty
     assert "learnt" in "".join(there.to_local()._assumed())
 
 
-@pytest.mark.long
-def test_workers_that_lost_rows_decide_the_kinds_again(untyped, table, monkeypatch):
-    _, model = twin_of("binary")
-    with dask.config.set({"dataframe.convert-string": False}):
-        X, y = in_parts(untyped), in_parts(pd.Series(targets_of("binary", table), name="y"))
-    expected = model.fit(X, y).explain(untyped)
-    bins, lost = _sums.PartedSums.bins, []
-
-    def then_lost(self, *args):
-        # Half of what is pinned, once the kinds are decided.
-        for key in list(_pinned._PINNED)[::2]:
-            del _pinned._PINNED[key]
-            lost.append(key)
-        return bins(self, *args)
-
-    monkeypatch.setattr(_sums.PartedSums, "bins", then_lost)
-    options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
-    with LocalCluster(n_workers=2, **options) as made, Client(made) as client:
-        model.set_params(client=client).fit(X, y)
-    assert lost
-    np.testing.assert_array_equal(model.explain(untyped), expected)
-
-
 def test_numbers_far_from_zero_are_counted_alike(table):
     """Their bins of three sizes are those of one machine."""
     frame = pd.DataFrame({"far": 1.6e7 + table["age"], "pay": table["pay"]})
@@ -298,65 +267,6 @@ def test_additive_models_are_those_of_one_machine(kind, by_group, table):
         np.testing.assert_allclose(found, here.predict_proba(X), atol=1e-6)
         found = there.decision_function(X_parts).compute()
         np.testing.assert_allclose(found, here.decision_function(X), atol=1e-5)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("where", ["here", "cluster"])
-@pytest.mark.parametrize("kind", ["binary", "no noise"])
-def test_the_bits_are_the_same_wherever_rows_lie(kind, where, table, request, monkeypatch):
-    _, model = twin_of(kind)
-    X, y = parts_of(table, targets_of(kind, table))
-    expected = model.fit(X, y).explain(table[COLUMNS])
-    client = Client(request.getfixturevalue("cluster")) if where == "cluster" else None
-    for place in ["memory"] if client else PLACES:
-        put(monkeypatch, place)
-        model.set_params(client=client, n_jobs=2).fit(X, y)
-        np.testing.assert_array_equal(model.explain(table[COLUMNS]), expected)
-    if client:
-        found = model.predict(X).compute()
-        np.testing.assert_array_equal(found, model.predict(table[COLUMNS]))
-        client.close()
-
-
-class _Usage:
-    free = 4e5
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("where", ["here", "workers"])
-@pytest.mark.parametrize("by_group", [False, True])
-def test_columns_for_which_there_is_no_room_are_made_anew(by_group, where, table, monkeypatch):
-    """Where the raw rows have room: the bits are the same."""
-    _, model = twin_of("binary")
-    cuts = cuts_of(table)
-    X, y = parts_of(table, targets_of("binary", table), divisions=cuts)
-    ids = in_parts(table.person, cuts) if by_group else None
-    expected = model.fit(X, y, groups=ids).explain(table[COLUMNS])
-    held = []
-
-    def of_mapped(kept, original=_tables.of_mapped):
-        held.append(kept)
-        return original(kept)
-
-    for module in (_pinned, _tables):
-        monkeypatch.setattr(module, "of_mapped", of_mapped)
-    if where == "workers":
-        options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
-        with LocalCluster(n_workers=2, **options) as made, Client(made) as client:
-            model.set_params(client=client).fit(X, y, groups=ids)
-            assert len(held) == len(cuts) + 1
-            held.clear()
-            has_room = _pinned._has_room
-            monkeypatch.setattr(
-                _pinned, "_has_room", lambda w, k: k.table.basis is None and has_room(w, k)
-            )
-            model.fit(X, y, groups=ids)
-    else:
-        monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
-        monkeypatch.setattr(_sums.shutil, "disk_usage", lambda path: _Usage)
-        model.fit(X, y, groups=ids)
-    assert len(held) < len(cuts)
-    np.testing.assert_array_equal(model.explain(table[COLUMNS]), expected)
 
 
 def test_empty_partitions_have_no_predictions(table):

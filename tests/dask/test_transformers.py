@@ -9,7 +9,6 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
 import dask.dataframe
-from distributed import Client, LocalCluster
 
 from skdp.dask import fit, transform
 from skdp.ledger import PrivacyLedger
@@ -92,15 +91,6 @@ def test_null_records_are_in_no_sum(kind, X):
         found = learnt(fit(transformer, in_parts(changed)))
     assert asked.consulted
     np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.long
-def test_the_same_bits_whoever_adds_up(X):
-    here = learnt(fit(KINDS["scaler"], in_parts(X)))
-    options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
-    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
-        there = learnt(fit(KINDS["scaler"], in_parts(X), client=client))
-    np.testing.assert_array_equal(there, here)
 
 
 @pytest.mark.parametrize("entry", [np.nan, np.inf])

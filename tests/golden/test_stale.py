@@ -1,23 +1,6 @@
 """Result files that are older than the code that they measure are named on the page of results."""
 
-import re
-
-import pytest
-
 from tests.golden import stale
-
-PAGE = stale.ROOT / "doc" / "measured.rst"
-
-
-@pytest.mark.long
-def test_the_page_names_the_result_files_that_are_stale():
-    try:
-        found = stale.stale_files()
-    except OSError as error:
-        pytest.skip(f"needs the whole history: {error}")
-    section = PAGE.read_text(encoding="utf-8").split("Older than the code\n")[1]
-    named = set(re.findall(r"``(\w+\.csv)``", section))
-    assert set(found) <= named, set(found) - named
 
 
 def test_a_family_is_measured_alone():

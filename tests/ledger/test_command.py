@@ -1,7 +1,4 @@
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -14,21 +11,6 @@ from tests.ledger._fits import make_ledger, report_of
 def run(capsys, *arguments):
     code = main([str(argument) for argument in arguments])
     return code, *capsys.readouterr()
-
-
-@pytest.mark.long
-def test_from_the_shell(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "skdp.ledger", "show", str(tmp_path / "none.db")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.startswith("error: the ledger ")
-    assert "Traceback" not in done.stderr
 
 
 def test_create_makes_a_ledger_and_finds_it_there(tmp_path, capsys):

@@ -5,8 +5,6 @@ import os
 import pickle
 import re
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -469,12 +467,6 @@ def test_pure_releases_are_counted(tmp_path):
     ledger.charge(report_of(0.1, delta=0.0, events=(LaplaceEvent(10.0),)))
     assert charges_of(ledger)[0]["mu"] > 0.0
     assert ledger.left < 1.0
-
-
-@pytest.mark.long
-def test_sqlite_is_imported_when_it_is_needed():
-    code = "import sys, skdp; sys.exit(bool({'sqlite3', 'skdp.ledger._ledger'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def one_report(*events, adjacency="zero_out"):

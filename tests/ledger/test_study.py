@@ -1,10 +1,5 @@
 """A ledger counts the fits of scikit-learn's tools, wherever they are made."""
 
-import os
-import subprocess
-import sys
-
-import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -22,7 +17,6 @@ from skdp.ledger import PrivacyLedger
 from skdp.linear_model import (
     DPCDLasso,
     DPLogisticRegression,
-    DPRidge,
     DPSCDClassifier,
     DPSGDClassifier,
     DPSGDRegressor,
@@ -33,7 +27,7 @@ from skdp.preprocessing import NormClipper
 from skdp.utils.discovery import all_estimators
 from tests._listed import suited
 from tests._loops import ONE_OR_MORE_WORKERS
-from tests.door import ALREADY_CHARGED, GaussianCost, gaussian_cost, plan_module as _base
+from tests.door import GaussianCost, gaussian_cost, plan_module as _base
 
 FOLDS = KFold(3)
 FIT = {"epsilon": 0.5, "delta": 1e-7, "classes": [0, 1]}
@@ -154,41 +148,6 @@ def test_a_stream_is_charged_once(ledger, data):
     assert len(ledger.to_frame()) == 3
     with pytest.raises(BudgetExceededError):
         clone(model).set_params(epsilon=50.0).partial_fit(X[:60], y[:60])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_workers_charge_one_file(backend, ledger, data):
-    model = DPRidge(ledger=str(ledger.path), **REGRESSION)
-    with joblib.parallel_backend(backend, n_jobs=2):
-        joblib.Parallel()(joblib.delayed(clone(model).fit)(*data) for _ in range(6))
-    assert charged(ledger) == 6
-
-
-@pytest.mark.long
-def test_dask_workers_charge_one_file(ledger, data):
-    distributed = pytest.importorskip("distributed")
-    model = DPLogisticRegression(ledger=ledger, **FIT)
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    cluster = distributed.LocalCluster(**options)
-    with cluster, distributed.Client(cluster), joblib.parallel_backend("dask"):
-        cross_validate(model, *data, cv=FOLDS)
-    assert charged(ledger) == 3
-
-
-@pytest.mark.long
-def test_an_environment_variable_names_it(ledger, data, monkeypatch):
-    monkeypatch.setenv("SKDP_LEDGER", str(ledger.path))
-    DPLogisticRegression(**FIT).fit(*data)
-    DPLogisticRegression(ledger=ALREADY_CHARGED, **FIT).fit(*data)
-    assert charged(ledger) == 1
-    program = (
-        "import numpy as np; from skdp.linear_model import DPRidge; "
-        "DPRidge(epsilon=.1, target_bounds=(0, 1)).fit(np.eye(300, 3), np.zeros(300))"
-    )
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
-    assert charged(ledger) == 2
 
 
 @pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")

@@ -81,23 +81,6 @@ def table(n, seed=0):
 
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 @pytest.mark.parametrize("name", CANDIDATES)
-@pytest.mark.long
-def test_raw_tables_go_through_a_search(name, method):
-    X, y = table(2000)
-    estimator, grid = CANDIDATES[name]
-    search = DPGridSearch(estimator, grid, epsilon=4.0, method=method, random_state=0)
-    report = search.fit(X, y).privacy_report_
-    assert (report.epsilon, report.unit) == (4.0, "one row")
-    assert 0.9 * 4.0 <= report.epsilon_at(report.delta) <= 4.0 * (1.0 + 1e-9)
-    assert search.score(X, y) > 0.6
-    assert list(search.feature_names_in_) == ["age", "job"]
-    assert name == "listed" or search.best_estimator_.privacy_report_ is report
-    by_type = [line for line in report.assumed_public if "types of" in line or "type of" in line]
-    assert bool(by_type) == (name != "listed")
-
-
-@pytest.mark.parametrize("method", ["repeat", "compose"])
-@pytest.mark.parametrize("name", CANDIDATES)
 def test_searches_protect_people(name, method, monkeypatch):
     X, y = table(3000)
     estimator, grid = CANDIDATES[name]

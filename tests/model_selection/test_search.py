@@ -40,13 +40,9 @@ from skdp.preprocessing import (
 from tests._checks import with_checks
 from tests.door import (
     CLASSES_READ,
-    SCORE_PARTS,
-    NoisyMaximum,
-    _excess_of_largest,
-    make_stream,
     model_selection_search_module as _search,
 )
-from tests.model_selection._searches import GRID, published, records, search
+from tests.model_selection._searches import GRID, records, search
 
 ALPHAS = {"alpha": [1e-4, 1e-2]}
 BOUNDED = DPRidge(target_bounds=(-9, 9))
@@ -495,18 +491,6 @@ def test_a_ledger_takes_a_choice_that_may_spend_all_of_epsilon(
     assert choice.epsilon(adjacency) < 0.1
 
 
-@pytest.mark.long
-def test_a_choice_loses_at_most_what_a_report_says():
-    """The mean gap of 3,000 choices; the bound is that of exponential noise, which they equal."""
-    stream, n_candidates, scale = make_stream(0), 6, 5.0
-    mechanism = NoisyMaximum(scale, SCORE_PARTS)
-    bound = scale * _excess_of_largest(n_candidates)
-    for gap in (1, 4, 10):
-        sums = SCORE_PARTS * np.array([100] + [100 - gap] * (n_candidates - 1))
-        lost = [gap * (mechanism.release(sums, stream) != 0) for _ in range(3000)]
-        assert np.mean(lost) < bound
-
-
 def test_data_frames_and_columns_by_name():
     X, y = records()
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -517,16 +501,6 @@ def test_data_frames_and_columns_by_name():
     assert fitted.best_params_["columntransformer"].transformers[0][2] == ["a"]
     assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
     assert fitted.score(frame, y) > 0.8
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("method", ["repeat", "compose"])
-def test_every_number_of_workers_gives_the_same_bits(method):
-    X, y = records()
-    found = [published(search(method=method, n_jobs=n_jobs).fit(X, y)) for n_jobs in (None, 2, 3)]
-    for one in found:
-        del one["n_jobs"]
-    assert found[0] == found[1] == found[2]
 
 
 def test_seeds():

@@ -295,6 +295,7 @@ class Run:
             "-q",
             "-m",
             "",
+            "--all-cases",
             "-p",
             "no:cacheprovider",
             "-W",

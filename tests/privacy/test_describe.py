@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.privacy._recorded import check_attack, record
+from tests.privacy._recorded import record
 from tests.privacy.test_fills_and_categories import published
 from tests.statistics._describing import Describing
 
@@ -117,12 +117,3 @@ def test_what_is_charged_and_reported_is_what_all_releases_come_to():
         noises = [m.noise_scale / m.sensitivity for m in mechanisms]
         told = [event.noise_multiplier for event in report.events if hasattr(event, "mu")]
         np.testing.assert_allclose(noises, told)
-
-
-@pytest.mark.long
-def test_an_attack_on_all_releases_finds_what_is_reported_and_more_where_noise_lacks():
-    """For a row and for three rows of a person."""
-    X = pd.DataFrame({"x": [1.0, 5.0, 5.0], "w": ["a", "a", "a"]})
-    describing = Describing(epsilon=4.0, crosstabs=[("x", "w")])
-    check_attack(describing, X)
-    check_attack(describing, X.iloc[[0, 0, 0, 1, 2]], groups=np.array([0, 0, 0, 1, 2]))

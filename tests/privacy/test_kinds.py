@@ -31,7 +31,7 @@ from tests.door import (
     read_frame,
     read_given,
 )
-from tests.privacy._recorded import check_attack, claimed_mu, record
+from tests.privacy._recorded import claimed_mu, record
 from tests.privacy.test_fills_and_categories import published
 from tests.statistics._describing import Describing
 
@@ -358,10 +358,3 @@ def test_later_rows_are_read_by_the_kinds_that_were_learnt():
     expected = vectorizer.transform(table.astype(str))
     np.testing.assert_array_equal(vectorizer.transform(table), expected)
     np.testing.assert_array_equal(vectorizer.transform(table.astype(object)), expected)
-
-
-@pytest.mark.long
-def test_what_is_released_tells_of_a_record_what_is_claimed():
-    """`test_describe` has the same of a description."""
-    X = pd.DataFrame({"x": ["1.0", "1.0"], "z": ["a", "a"]})
-    check_attack(DPTableVectorizer(epsilon=4.0), X)

@@ -8,7 +8,6 @@ from scipy import stats
 
 from skdp.linear_model import DPCDClassifier, DPCDLasso
 from tests.privacy._cases import Case
-from tests.privacy._recorded import check_attack
 from tests.privacy._replay import loss_of, record
 
 MU = 1.3
@@ -98,14 +97,6 @@ def attacked(estimator, **options):
         options["target_bounds"] = (-1.0, 1.0)
     made = estimator(clipping_norm=1e-3, max_iter=4, smoothness="bounds", ball_budget=0, **options)
     return made, X, y
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("fit_intercept", [False, True])
-@pytest.mark.parametrize("estimator", [DPCDLasso, DPCDClassifier])
-def test_an_attacker_learns_what_is_claimed_of_all_passes(estimator, fit_intercept):
-    model, X, y = attacked(estimator, fit_intercept=fit_intercept, epsilon=6.0)
-    check_attack(model, X, y)
 
 
 @pytest.mark.parametrize("estimator", [DPCDLasso, DPCDClassifier])

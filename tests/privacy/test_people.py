@@ -5,14 +5,12 @@ allow, or none that count. See test_replay.py.
 """
 
 import math
-import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
 from skdp.accountant import get_epsilon
-from skdp.audit import audit
 from skdp.linear_model import (
     DPGammaRegressor,
     DPHuberRegressor,
@@ -22,10 +20,8 @@ from skdp.linear_model import (
     DPRidge,
 )
 from tests.door import encode_groups
-from tests.privacy._audited import BUDGET, CLIPPED
 from tests.privacy._cases import CORNERS, PLAIN, TARGETS, THREE, TWO, Case, K, neighbour
 from tests.privacy._replay import broken_claims, record
-from tests.statistical._transcripts import noise_times
 
 CASES = [
     Case(DPLogisticRegression(**TWO)),
@@ -150,60 +146,6 @@ def test_other_peoples_errors_do_not_move_with_a_persons_rows(order, monkeypatch
             data = np.asarray(X[rows], order=order), y[rows]
             script = record(case, *data, groups=rows, script=script).released
             np.testing.assert_array_equal(found[-1], found[-n_rows])
-
-
-PLAIN_CLIPPED = {"ball_budget": 0, "data_norm": 1.0, **CLIPPED}
-
-
-class Thousand(DPRidge):
-    """Takes the last row for a person who has a thousand of it, and all others for one each."""
-
-    def fit(self, X, y):
-        n_rows = len(X) + 999
-        rows = np.minimum(np.arange(n_rows), len(X) - 1)
-        return super().fit(X[rows], y[rows], groups=rows)
-
-
-# At a large delta fewer fits convict, but the bound of a true claim is 0.
-SOON = {"n_fits": 1000, "delta": 0.6}
-
-
-def attack(model, n_fits=2000, delta=0.2):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return audit(
-            model,
-            np.zeros((1, 1)),
-            np.zeros(1),
-            canary=(np.ones(1), 1.0, np.ones(1), -1.0),
-            n_fits=n_fits,
-            delta=delta,
-            confidence=1.0 - 1e-7,
-            random_state=0,
-        )
-
-
-@pytest.mark.long
-def test_an_audit_of_a_person_with_a_thousand_rows():
-    """The claim is exceeded once in 10**7 seeds at most, and half of the noise is convicted."""
-    model = Thousand(adjacency="replace_one", moment_budget=0.0, **PLAIN_CLIPPED)
-    found = attack(model)
-    assert found.has_power
-    assert 0.05 < found.epsilon_lower_bound < found.epsilon <= BUDGET["epsilon"]
-    with noise_times(0.5):
-        assert not attack(model, **SOON).passed
-
-
-@pytest.mark.long
-def test_an_audit_convicts_rows_that_are_protected_one_by_one():
-    class RowByRow(Thousand):
-        def fit(self, X, y):
-            n_rows = len(X) + 9
-            rows = np.minimum(np.arange(n_rows), len(X) - 1)
-            return DPRidge.fit(self, X[rows], y[rows])
-
-    model = RowByRow(adjacency="replace_one", moment_budget=0.0, **PLAIN_CLIPPED)
-    assert not attack(model, **SOON).passed
 
 
 def test_a_part_of_a_group_costs_what_two_groups_do():

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skdp.preprocessing import DPTableVectorizer
 from tests.door import WORDS, read_frame, read_given
-from tests.privacy._recorded import check_attack, record
+from tests.privacy._recorded import record
 from tests.privacy.test_fills_and_categories import published
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdp.exceptions.PrivacyWarning")
@@ -291,9 +291,3 @@ def test_the_noise_is_the_one_reported_and_fresh_for_every_entry():
     assert stats.kstest(np.concatenate(noises), "norm").pvalue > 1e-9
     assert stats.spearmanr(first[:, 0], first[:, 1]).pvalue > 1e-9
     assert stats.spearmanr(first[:-1, 0], first[1:, 0]).pvalue > 1e-9
-
-
-@pytest.mark.long
-def test_what_is_released_tells_of_a_record_what_is_claimed():
-    X = pd.DataFrame({"x": [1.0, 5.0], "w": ["a", "a"]})
-    check_attack(DPTableVectorizer(epsilon=4.0), X)

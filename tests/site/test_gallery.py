@@ -2,11 +2,8 @@
 
 import ast
 import re
-import runpy
-import sys
 import warnings
 from pathlib import Path
-from urllib.error import URLError
 
 import numpy as np
 import pandas as pd
@@ -19,7 +16,6 @@ plt = pytest.importorskip("matplotlib.pyplot")
 FOLDER = Path(__file__).parents[2] / "examples"
 # The quick start has options instead of N_REPEATS, and tests of its own in test_examples.py.
 EXAMPLES = sorted(path for path in FOLDER.glob("plot_*.py") if path.stem != "plot_quickstart")
-FETCHERS = ("fetch_openml", "fetch_california_housing")
 ON_REAL_TABLES = [path for path in EXAMPLES if "fetch_" in path.read_text(encoding="utf-8")]
 
 # The columns of the real tables, each with its range or with its values, as far as they are used.
@@ -104,43 +100,8 @@ def _no_figures_left():
     plt.close("all")
 
 
-@pytest.fixture
-def _no_network(monkeypatch):
-    def fetch(*args, **kwargs):
-        raise URLError("no network")
-
-    for name in FETCHERS:
-        monkeypatch.setattr(sklearn.datasets, name, fetch)
-
-
 def test_there_are_examples():
     assert EXAMPLES
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-@pytest.mark.usefixtures("_no_network")
-def test_example_runs_and_draws(path, monkeypatch, tmp_path, capsys):
-    source, n_constants = _with_few_repeats(path.read_text(encoding="utf-8"))
-    assert n_constants == 1, "an example has one constant N_REPEATS, at the top"
-    script = tmp_path / path.name
-    script.write_text(source, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [str(script)])
-    # Agg warns that it can't show figures where there is a screen.
-    shown = []
-    monkeypatch.setattr(plt, "show", lambda: shown.append(plt.get_fignums()))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        runpy.run_path(str(script), run_name="__main__")
-        assert shown, "an example ends by showing its figures"
-        assert shown[-1], "an example makes a figure"
-        for number in shown[-1]:
-            figure = plt.figure(number)
-            # The layout is made when a figure is drawn.
-            figure.canvas.draw()
-            assert not _is_empty(figure)
-    assert ("a made-up twin" in capsys.readouterr().out) == (path in ON_REAL_TABLES)
 
 
 def test_many_examples_are_on_real_tables():

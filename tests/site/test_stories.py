@@ -76,14 +76,3 @@ def test_twin_of_the_census_is_of_people(twins):
     assert table.select_dtypes("number").columns.size == 6
     assert 0.2 < (table["class"] == ">50K").mean() < 0.3
     assert table.equals(twins.census(5_000))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("page", "n_terms"), [("hospital", 10), ("study", 4)])
-def test_figures_are_those_of_the_pages(page, n_terms, monkeypatch, capsys, twins):
-    plt = pytest.importorskip("matplotlib.pyplot")
-    monkeypatch.chdir(FOLDER)
-    display = getattr(import_module("figures"), page)()
-    assert len(display.axes_) == n_terms
-    assert f":: stories/figures.py {page}\n" in (FOLDER / f"{page}.rst").read_text("utf-8")
-    plt.close("all")

@@ -198,16 +198,6 @@ def test_sequential_updates_are_convicted(rate, noise_multiplier, amplified, rng
     assert convicted(log_ratios, naive_report(process, amplified=amplified)) == list(EPSILONS)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("rate", "noise_multiplier", "amplified"), DESIGNS)
-def test_parallel_updates_are_not_convicted(rate, noise_multiplier, amplified, rng):
-    """Same records, coins, noise and account; only the v that is read differs."""
-    process = make_attack(rate, noise_multiplier, sequential=False)
-    report = naive_report(process, amplified=amplified)
-    for log_ratios in log_ratios_both_ways(process, rng):
-        assert not convicted(log_ratios, report)
-
-
 def test_half_the_noise_is_convicted_in_parallel_updates(rng):
     process = make_attack(0.25, 1.0, sequential=False)
     half = replace(process, noise_multiplier=0.5)

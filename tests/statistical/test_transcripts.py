@@ -261,12 +261,6 @@ def check_transcripts(case):
             assert all(bounds_of_delta(ratios, e)[1] >= report.delta_at(e) for e in EPSILONS)
 
 
-@pytest.mark.parametrize("name", in_tiers(CASES))
-@pytest.mark.long
-def test_no_transcript_tells_more_than_the_report(name):
-    check_transcripts(CASES[name])
-
-
 # Records at the bound, of which half the noise shows most.
 @pytest.mark.parametrize(
     "name",

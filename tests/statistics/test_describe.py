@@ -1,17 +1,13 @@
 import re
-from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 from scipy.sparse import csr_array
 
 from skdp.ledger import PrivacyLedger
-from skdp.preprocessing import DPTableVectorizer
 from skdp.statistics import describe
-from tests.door import describe_module as _describe
 
 EXACT = {"epsilon": float("inf")}
 QUANTILES = {"5%": 0.05, "25%": 0.25, "50%": 0.5, "75%": 0.75, "95%": 0.95}
@@ -68,82 +64,6 @@ def test_bars_hold_what_lies_in_them_and_all_entries(table):
         expected = [((table[name] > b.left) & (table[name] <= b.right)).sum() for b in inner.index]
         np.testing.assert_allclose(inner["count"], expected)
         assert len(bars) > 10
-
-
-class Misses:
-    """Counts intervals of one level that miss what they are for, by what that is.
-
-    What they are for is looked up once, where it doesn't depend on what was released.
-    """
-
-    def __init__(self, table):
-        self.numbers = {name: table[name].dropna().to_numpy() for name in ("age", "income")}
-        self.job = table["job"].fillna("missing").to_numpy()
-        self.is_gap = table["income"].isna().to_numpy()
-        self.expected = {name: truth_of(table[name]) for name in self.numbers}
-        names = [(name, statistic) for name in self.numbers for statistic in self.expected[name]]
-        self.missed = dict.fromkeys([*names, "word", "other words", "bar", "cell"], 0)
-
-    def add(self, found):
-        frame, bars = found.to_frame(intervals=True), found.histograms_
-        for name, x in self.numbers.items():
-            told = frame.loc[name].to_dict()
-            # Means and deviations are of numbers in the range that was learnt.
-            cut = x.clip(*(told[end, "value"] for end in ("cut_low", "cut_high")))
-            for statistic, of in (
-                self.expected[name] | {"mean": cut.mean(), "std": cut.std()}
-            ).items():
-                value, low, high = (told[statistic, end] for end in ("value", "low", "high"))
-                assert low <= high
-                # What the noise hides isn't given, and its interval is right all the same.
-                assert np.isnan(value) or low <= value <= high
-                slack = 1e-9 * abs(of)
-                self.missed[name, statistic] += not low - slack <= of <= high + slack
-        of_words = bars["job"]
-        is_other = ~np.isin(self.job, of_words.index)
-        for name, of in (("word", self.job == "cook"), ("other words", is_other)):
-            line = of_words.loc["cook" if name == "word" else "infrequent"]
-            self.missed[name] += not line["low"] <= of.sum() <= line["high"]
-        bar, age = bars["age"].iloc[3], self.numbers["age"]
-        inside = (age > bar.name.left) & (age <= bar.name.right)
-        self.missed["bar"] += not bar["low"] <= inside.sum() <= bar["high"]
-        cells, margin = found.crosstabs_["income", "job"], found.crosstab_margins_["income", "job"]
-        of_cell = (self.is_gap & (self.job == "cook")).sum()
-        self.missed["cell"] += not abs(cells.loc["missing", "cook"] - of_cell) <= margin
-
-
-def check_coverage(table, n_runs, levels, exact, **settings):
-    """Intervals miss no more often than they may, and `exact` ones no more seldom.
-
-    Each of both by chance less than once in ten million. The table is read once, and all levels are
-    of the same releases.
-    """
-    misses = {level: Misses(table) for level in levels}
-    frame = _describe.read_frame(DPTableVectorizer(), table, reset=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_describe, "read_frame", lambda *_, **__: frame)
-        for seed in range(n_runs):
-            crosstabs = [("income", "job")]
-            found = describe(table, random_state=seed, crosstabs=crosstabs, level=0.5, **settings)
-            for level in levels:
-                misses[level].add(replace(found, level=level))
-    for level in levels:
-        for name, n_missed in misses[level].missed.items():
-            assert stats.binom.sf(n_missed - 1, n_runs, 1.0 - level) > 1e-7, (level, name)
-            if name in exact:
-                assert stats.binom.cdf(n_missed, n_runs, 1.0 - level) > 1e-7, (level, name)
-
-
-@pytest.mark.long
-def test_intervals_cover_what_the_table_says(table):
-    exact = {("age", "mean"), ("income", "gaps"), ("income", "mean"), "word", "bar", "cell"}
-    check_coverage(table, 150, [0.7], exact, epsilon=3.0)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-def test_intervals_cover_what_the_table_says_at_all_levels(table, adjacency):
-    check_coverage(table, 600, [0.8, 0.95], {"cell"}, epsilon=4.0, adjacency=adjacency)
 
 
 def test_noise_is_small_on_many_records():

@@ -7,7 +7,6 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 
-from skdp.inspection import duality_gap
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor, DPSGDClassifier, DPSGDRegressor
 from tests.linear_model.ball._far_rows import CENTRE, UNIT, far_rows, target
 
@@ -76,15 +75,6 @@ def test_without_privacy_the_optimum_is_that_of_columns_so_prepared(model, rows)
     gradient = prepared.T @ slopes / len(X) + 0.01 * w
     of_bias = bias * slopes.mean() + 0.01 * constant / bias
     assert math.hypot(*gradient, of_bias) < 1e-4
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("model", MODELS[2:], ids=str)
-def test_without_privacy_the_duality_gap_of_the_rows_closes(model, rows):
-    X, Z = rows
-    y = target(model, Z)
-    model = clone(model).set_params(epsilon=INF, max_iter=100, average=False).fit(X, y)
-    assert duality_gap(model, X, y) < 1e-6
 
 
 @pytest.mark.parametrize(("data_norm", "epsilon"), [(1e-20, 1.0), (1e30, 20.0)])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
-from scipy.special import softmax
 from sklearn.linear_model import ElasticNet, Lasso
 from sklearn.metrics import roc_auc_score
 
@@ -163,20 +162,6 @@ def test_steps_grow_with_the_rows_and_fall_with_noise_and_columns():
     assert auto_steps(2.0, problem_of(20_000, 100_000)) < base
     assert auto_steps(1e9, problem_of(20_000, 10_000)) == 5
     assert auto_steps(0.0, problem_of(20_000, 20)) == 2000
-
-
-# Numbers of the operating system are slow.
-@pytest.mark.long
-@pytest.mark.parametrize(("random_state", "n_choices"), [(0, 20_000), (None, 4_000)])
-def test_a_choice_has_its_law(random_state, n_choices):
-    scores = np.array([1000, 970, 1010, 300, -5000, 1010])
-    mechanism = ExponentialChoice(noise_multiplier=2.0, contribution_bound=9)
-    stream = make_stream(random_state)
-    found = [int(mechanism.release(scores, stream)) for _ in range(n_choices)]
-    law = softmax(scores / math.ceil(math.sqrt(math.pi / 2.0) * 18.0))
-    counts = np.bincount(found, minlength=6)
-    assert counts[3] == counts[4] == 0
-    assert stats.chisquare(counts[[0, 1, 2, 5]], n_choices * law[[0, 1, 2, 5]]).pvalue > 1e-7
 
 
 def test_choices_without_noise_and_with_too_much():

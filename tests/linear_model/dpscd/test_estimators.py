@@ -11,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 from skdp.accountant import get_epsilon
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
-from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each
 from tests.door import LOSSES, threads_module
 
@@ -527,32 +526,3 @@ def test_the_noise_on_the_shared_vector_at_the_papers_msd_setting():
 def test_options_that_do_not_go_together_are_refused(parameters, message, cancer):
     with pytest.raises(ValueError, match=message):
         DPSCDClassifier(ball_budget=0, **parameters).fit(*cancer)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        DPSCDClassifier(ball_budget=0),
-        DPSCDRegressor(ball_budget=0),
-        DPSCDClassifier(solver="primal", feature_bounds=(-0.3, 0.4)),
-        DPSCDClassifier(noisy_dual=True, max_iter=3),
-        DPSCDClassifier(
-            ball_budget=0,
-            solver="sequential",
-            loss="hinge",
-            adjacency="replace_one",
-            max_iter=2,
-        ),
-        DPSCDRegressor(solver="sequential", batch_size=7, max_iter=3),
-        DPSCDRegressor(solver="primal", batch_size=2, target_bounds=(-1.0, 1.0)),
-        DPSCDClassifier(ball_budget=0, loss="hinge", fit_intercept=False, average=False),
-        DPSCDClassifier(ball_budget=0, adjacency="replace_one", batch_size=240, accountant="pld"),
-        DPSCDClassifier(accountant="rdp", clipping_norm=0.1, batch_size=240),
-        DPSCDRegressor(ball_budget=0, target_bounds=(-1.0, 1.0), fit_intercept=False),
-        DPSCDRegressor(ball_budget=0, adjacency="replace_one", data_norm=0.5, max_iter=2),
-    ],
-    ids=str,
-)
-def test_check_private_estimator(estimator):
-    check_private_estimator(estimator)

@@ -19,7 +19,6 @@ from tests.door import (
     plan_targets,
     rounding_slack,
 )
-from tests.privacy._recorded import check_attack
 
 COEF = np.array([0.5, -0.4, 0.3, 0.0])
 
@@ -292,17 +291,3 @@ def test_nothing_but_the_counts_is_released_of_the_targets():
     report = DPPoissonRegressor(ball_budget=0, data_norm=30.0).fit(X, y).privacy_report_
     assert len(report.events) == 4
     assert report.epsilon <= 1.0
-
-
-@pytest.mark.parametrize(
-    "groups", [None, np.r_[np.zeros(3, dtype=int), np.arange(1, 198)]], ids=["row", "person"]
-)
-@pytest.mark.parametrize("kind", [DPPoissonRegressor, DPGammaRegressor])
-@pytest.mark.long
-def test_an_attacker_learns_what_is_claimed(kind, groups):
-    """Of a record far from the others, from all releases."""
-    X, y = amounts(200)
-    n_own = 1 if groups is None else 3
-    X[:n_own], y[:n_own] = 1e6, 1e9
-    model = kind(epsilon=4.0, max_iter=12, average=False, moment_budget=0.3)
-    check_attack(model, X, y, **({} if groups is None else {"groups": groups}))

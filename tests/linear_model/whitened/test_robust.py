@@ -1,7 +1,5 @@
 """Quantiles, and means with outliers."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -12,7 +10,7 @@ from sklearn.metrics import mean_pinball_loss
 from skdp.linear_model import DPHuberRegressor, DPQuantileRegressor, DPRidge
 from tests._runs import HandRun
 from tests.door import ERROR_EDGES, TARGET_EDGES, BallSums, SmoothPinball, learn_quantiles
-from tests.privacy._recorded import check_attack, record
+from tests.privacy._recorded import record
 
 ROBUST = [DPHuberRegressor, DPQuantileRegressor]
 COEF = np.array([1.0, -0.1, 0.5, 0.0])
@@ -280,19 +278,3 @@ def test_targets_that_are_all_alike_have_a_spread(estimator):
 def test_thresholds_and_quantiles_are_checked(estimator, changes):
     with pytest.raises(ValueError, match=next(iter(changes))):
         estimator(**changes).fit(*uneven(50))
-
-
-@pytest.mark.parametrize(
-    "groups", [None, np.r_[np.zeros(3, dtype=int), np.arange(1, 198)]], ids=["row", "person"]
-)
-@pytest.mark.parametrize("model", [DPHuberRegressor(), DPQuantileRegressor(quantile=0.9)])
-@pytest.mark.long
-def test_an_attacker_learns_what_is_claimed(model, groups):
-    """Of a record far from the others, from all releases."""
-    X, y = uneven(200)
-    n_own = 1 if groups is None else 3
-    X[:n_own], y[:n_own] = 1e6, 1e9
-    model.set_params(epsilon=4.0, max_iter=12, average=False, moment_budget=0.3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_attack(model, X, y, **({} if groups is None else {"groups": groups}))

@@ -1,0 +1,24 @@
+"""The script of descriptions runs, and what the page says of its table is so."""
+
+from pathlib import Path
+
+import pandas as pd
+
+COMMITTED = Path(__file__).parents[3] / "benchmarks" / "results" / "describe.csv"
+
+
+def test_describe_runs(run):
+    table = run("describe", "--epsilons 8 --seeds 0", "describe")
+    assert table["covered"].between(0.0, 1.0).all()
+    assert set(table["statistic"]) >= {"gaps", "mean", "std", "50%", "words", "cells"}
+
+
+def test_errors_are_small_and_intervals_hold_what_they_say():
+    table = pd.read_csv(COMMITTED, comment="#").set_index(["epsilon", "statistic"])
+    for epsilon in (0.5, 1.0):
+        of = table.loc[epsilon]
+        assert (of.loc[["gaps", "words", "cells"], "largest_error"] < 0.0012).all()
+        assert of.loc["mean", "median_error"] < 0.01
+        assert (of.loc[["25%", "50%", "75%"], "median_error"] < 0.025).all()
+        assert (of.drop(index=["mean", "std"])["covered"] > 0.9).all()
+        assert of.loc["mean", "worst_column"] == "capital_gain"

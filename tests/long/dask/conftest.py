@@ -1,0 +1,1 @@
+from tests.dask.conftest import _imported

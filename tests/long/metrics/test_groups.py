@@ -1,0 +1,36 @@
+"""What not every change needs of the tests of `tests/metrics/test_groups.py`."""
+
+import numpy as np
+import pytest
+
+from skdp.metrics import private_confusion_matrix
+from tests.door import DiscreteLaplaceMechanism, epsilon_from_rates, null_records
+from tests.metrics._models import Knows
+from tests.metrics.test_groups import PERSONS, of_people
+
+
+def audited(rows_per_group, n_runs=600):
+    """Lower bound on epsilon, wrong once in 1e7, of a person whose 40 rows are in one cell."""
+    X, y, ids = of_people(PERSONS["alike"])
+    y[ids == 60] = 1
+    counted = {"groups": ids, "rows_per_group": rows_per_group}
+    rates = []
+    for null in ([], np.flatnonzero(ids == 60)):
+        with null_records(null):
+            found = [
+                private_confusion_matrix(Knows(), X, y, epsilon=1.5, **counted).matrix[1, 1]
+                for _ in range(n_runs)
+            ]
+            rates.append(sum(one >= 60 + rows_per_group for one in found))
+    error = {"delta": 0.0, "error": 1e-7}
+    return float(epsilon_from_rates(rates[0], n_runs, rates[1], n_runs, **error))
+
+
+def test_an_attack_by_a_person_of_many_rows_stays_within_the_claim():
+    assert 0.6 < audited(4) <= 1.5
+
+
+def test_the_attack_sees_noise_that_is_for_one_row(monkeypatch):
+    kept = DiscreteLaplaceMechanism._parts.fget
+    monkeypatch.setattr(DiscreteLaplaceMechanism, "_parts", property(lambda self: kept(self) // 4))
+    assert audited(4) > 1.5

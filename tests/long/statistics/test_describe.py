@@ -1,0 +1,86 @@
+"""What not every change needs of the tests of `tests/statistics/test_describe.py`."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdp.preprocessing import DPTableVectorizer
+from skdp.statistics import describe
+from tests.door import describe_module as _describe
+from tests.statistics.test_describe import table, truth_of
+
+
+class Misses:
+    """Counts intervals of one level that miss what they are for, by what that is.
+
+    What they are for is looked up once, where it doesn't depend on what was released.
+    """
+
+    def __init__(self, table):
+        self.numbers = {name: table[name].dropna().to_numpy() for name in ("age", "income")}
+        self.job = table["job"].fillna("missing").to_numpy()
+        self.is_gap = table["income"].isna().to_numpy()
+        self.expected = {name: truth_of(table[name]) for name in self.numbers}
+        names = [(name, statistic) for name in self.numbers for statistic in self.expected[name]]
+        self.missed = dict.fromkeys([*names, "word", "other words", "bar", "cell"], 0)
+
+    def add(self, found):
+        frame, bars = found.to_frame(intervals=True), found.histograms_
+        for name, x in self.numbers.items():
+            told = frame.loc[name].to_dict()
+            # Means and deviations are of numbers in the range that was learnt.
+            cut = x.clip(*(told[end, "value"] for end in ("cut_low", "cut_high")))
+            for statistic, of in (
+                self.expected[name] | {"mean": cut.mean(), "std": cut.std()}
+            ).items():
+                value, low, high = (told[statistic, end] for end in ("value", "low", "high"))
+                assert low <= high
+                # What the noise hides isn't given, and its interval is right all the same.
+                assert np.isnan(value) or low <= value <= high
+                slack = 1e-9 * abs(of)
+                self.missed[name, statistic] += not low - slack <= of <= high + slack
+        of_words = bars["job"]
+        is_other = ~np.isin(self.job, of_words.index)
+        for name, of in (("word", self.job == "cook"), ("other words", is_other)):
+            line = of_words.loc["cook" if name == "word" else "infrequent"]
+            self.missed[name] += not line["low"] <= of.sum() <= line["high"]
+        bar, age = bars["age"].iloc[3], self.numbers["age"]
+        inside = (age > bar.name.left) & (age <= bar.name.right)
+        self.missed["bar"] += not bar["low"] <= inside.sum() <= bar["high"]
+        cells, margin = found.crosstabs_["income", "job"], found.crosstab_margins_["income", "job"]
+        of_cell = (self.is_gap & (self.job == "cook")).sum()
+        self.missed["cell"] += not abs(cells.loc["missing", "cook"] - of_cell) <= margin
+
+
+def check_coverage(table, n_runs, levels, exact, **settings):
+    """Intervals miss no more often than they may, and `exact` ones no more seldom.
+
+    Each of both by chance less than once in ten million. The table is read once, and all levels are
+    of the same releases.
+    """
+    misses = {level: Misses(table) for level in levels}
+    frame = _describe.read_frame(DPTableVectorizer(), table, reset=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_describe, "read_frame", lambda *_, **__: frame)
+        for seed in range(n_runs):
+            crosstabs = [("income", "job")]
+            found = describe(table, random_state=seed, crosstabs=crosstabs, level=0.5, **settings)
+            for level in levels:
+                misses[level].add(replace(found, level=level))
+    for level in levels:
+        for name, n_missed in misses[level].missed.items():
+            assert stats.binom.sf(n_missed - 1, n_runs, 1.0 - level) > 1e-7, (level, name)
+            if name in exact:
+                assert stats.binom.cdf(n_missed, n_runs, 1.0 - level) > 1e-7, (level, name)
+
+
+def test_intervals_cover_what_the_table_says(table):
+    exact = {("age", "mean"), ("income", "gaps"), ("income", "mean"), "word", "bar", "cell"}
+    check_coverage(table, 150, [0.7], exact, epsilon=3.0)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_intervals_cover_what_the_table_says_at_all_levels(table, adjacency):
+    check_coverage(table, 600, [0.8, 0.95], {"cell"}, epsilon=4.0, adjacency=adjacency)
