@@ -263,7 +263,7 @@ def test_what_is_left_out_because_of_the_kinds_was_charged_all_the_same():
     assert plan.following(given).events == plan.events
     dear = plan_for(DPTableVectorizer(epsilon=2.0), 3)
     with pytest.raises(RuntimeError, match="costs more"):
-        plan.followed_by(dear.events)
+        plan.followed_by(dear.costs)
 
 
 @pytest.mark.parametrize("n_columns", [1, 4])
