@@ -68,7 +68,7 @@ TARGETS_PART_OF_GIVEN_BUDGET = 0.25
 # The parts of that of the first counts, and of each round's mean; counts by side share the rest.
 PART_OF_COARSE_COUNTS = 0.16
 PART_OF_MEAN = 0.12
-# So many times the range is placed about a mean. Skewed targets need the second.
+# So many times the range is placed anew, about the mean of what the last range holds.
 N_ROUNDS = 2
 # A range holds at least this share of the targets, and all but so many times the noise where that
 # is more ("Targets").

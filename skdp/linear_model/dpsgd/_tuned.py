@@ -1,8 +1,8 @@
 """Numbers of DP-SGD that were chosen, each with its reason.
 
 doc/theory/default_rules.rst derives the rules that they are in, under "DP-SGD". What differs by
-loss (`noise_reach` and `clip_decay`) stands with the losses. The numbers were chosen on the public
-tables of benchmarks/utility.py.
+loss (`noise_reach` and `clip_decay`) stands with the losses. Where neither a reason nor a paragraph
+is named, a number was chosen on public tables.
 """
 
 # Passes over the rows for max_iter="auto". Poisson batches gain from more passes, as their noise is

@@ -30,8 +30,8 @@ INTERCEPT_POWER = 0.25
 DESIGN_ITERATIONS = 30
 DESIGN_TOLERANCE = 1.05
 # It looks at so many rows at even distances and at so many of the longest, and adds rows that turn
-# out to be longer so many times. Few rows decide the shape, and a design of all rows would take as
-# long as all steps after it. Whatever the shape, the noise serves the longest of all rows.
+# out to be longer so many times. The longest rows decide the shape, and a design of all rows would
+# take longer. Whatever the shape, the noise serves the longest of all rows.
 EVEN_DESIGN_ROWS = 2500
 LONG_DESIGN_ROWS = 1500
 DESIGN_ROUNDS = 4
