@@ -143,7 +143,7 @@ class BallMixin:
         return Ball(self.center_, self.scale_, self.radius_)
 
     def _set_ball(self, ball):
-        """Publish what was learnt of the rows; None: forget that of a fit before."""
+        """Publish what was learnt of the rows; None forgets what an earlier fit did."""
         if ball is None:
             for name in _BALL_ATTRIBUTES:
                 vars(self).pop(name, None)

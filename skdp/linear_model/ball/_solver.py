@@ -364,7 +364,7 @@ def _standing_out(counts, noise, by_chance=tuned.CHANCE_OF_NOISE):
 
 
 def _together(counts, noise, n_counts, by_chance):
-    """Tell which bins in a row, on one side or both, stand out most of all, if they do at all."""
+    """Tell which bins in a row, on one side or both, stand out farthest; none if no row does."""
     n_sides, n_bins = counts.shape
     is_loudest = np.zeros(counts.shape, dtype=bool)
     parts = [slice(side, side + 1) for side in range(n_sides)]

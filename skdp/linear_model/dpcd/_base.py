@@ -219,7 +219,7 @@ class BaseDPCD(BallMixin, _InRanges):
         return low, high
 
     def _penalty(self, ball, unit):
-        """Return the penalty of coefficients in a ball's units, and of the intercept's, unbounded.
+        """Return the penalty of coefficients in a ball's units; the intercept's has no bounds.
 
         With targets divided by a unit, the objective is divided by its square: the L2 part keeps
         its strength, the L1 part loses one power.

@@ -329,9 +329,10 @@ def auto_width(noise_of_pass, n_passes, problem, *, scales, by_row):
 
 
 def _scales(noise_of_pass, problem):
-    """Return whether slopes are scaled rather than cut, which needs a bound on those of any label.
+    """Return whether slopes are scaled rather than cut.
 
-    By what doesn't know the label, which the weight of a class would tell.
+    Scaling divides a slope by the largest that any label has. So there must be such a bound, and
+    records may not have the weight of their class, which tells their label.
     """
     even = problem.scale.typical == problem.scale.largest == 1.0
     bounded = math.isfinite(problem.loss.lipschitz) and problem.n_outputs == 1 and even
@@ -344,12 +345,13 @@ def _buys_means(problem, budget):
 
 
 def _distance_of_moments(problem, budget, *, both):
-    """Return how far one record, or `both` of a pair, can move what is bought of squares and means.
+    """Return how far one record moves the release of squares and means, or `both` of a pair do.
 
-    In units of their bounds the features of a record have a norm of at most ``problem.reach``, and
-    none exceeds that or 1, so neither do the squares over the features. Beside a null record that
-    is all. Two records' features are at most twice as far apart, and their squares, which have no
-    sign, the root of 2 times.
+    In units of their bounds, the features of a record have a norm of at most ``problem.reach``, and
+    none of them exceeds that or 1. So the squares have a norm of at most the reach times the
+    smaller of both. This is how far a record is from a null record. The features of two records are
+    up to twice as far apart. Their squares, which have no sign, are up to the root of 2 times as
+    far apart.
     """
     squares = problem.reach * min(problem.reach, 1.0) * (math.sqrt(2.0) if both else 1.0)
     squares = min(squares, math.sqrt(problem.n_features))

@@ -222,7 +222,7 @@ class _Descent:
 
 
 def _of_rows(values, rows):
-    """Return the last axis of values at some rows; all of it where they are None, as it is."""
+    """Return the values of some rows, which are the last axis; None stands for all rows."""
     return values if rows is None or values is None else values.take(rows, axis=-1)
 
 

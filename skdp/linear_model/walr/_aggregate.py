@@ -223,7 +223,7 @@ class LabelAggregate:
             raise TooLittleNoise("noise_cov is too small for the mean of part_sums.")
 
     def _moves(self, lengths):
-        """Return how far flips of rows of these lengths move the sums, in units of what may be."""
+        """Return how far a flip of a row of each length moves the sums, over what noise allows."""
         return lengths * self.noise_multiplier * math.sqrt(2.0 if self.classes.size > 2 else 1.0)
 
     def _check_rows(self, public):

@@ -160,7 +160,10 @@ def adapted_coordinates(public, noise_multiplier):
 
 
 def _spanned(second_moment, rank):
-    """Return the sizes of columns, and curvatures and directions that rows divided by them have."""
+    """Return sizes of columns, and the eigenvalues and eigenvectors of rows divided by them.
+
+    The latter are of the rows' second moment. Those below a share of the largest are left out.
+    """
     # Units must not decide what counts as rounding.
     sizes = np.sqrt(np.diag(second_moment))
     sizes = np.where(sizes > 0.0, sizes, 1.0)
@@ -197,7 +200,7 @@ def row_lengths(public, noise_cov):
 
 
 def _noise_root(noise_cov):
-    """Return an upper triangular R with R^T R = noise_cov and what can't be told from rounding."""
+    """Return an upper triangular R. R^T R is noise_cov plus a little more than rounding errors."""
     stds = np.maximum(np.sqrt(np.diag(noise_cov)), _SMALLEST_STD)
     correlation = noise_cov / stds / stds[:, np.newaxis]
     correlation += _UNSEEN * stds.size * np.eye(stds.size)

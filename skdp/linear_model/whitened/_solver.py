@@ -298,7 +298,8 @@ def noise_covariance(steps):
 def _noise_power(n_steps, momentum, first, x):
     """Return the variance that unit noise of every step gives the mean of iterates from `first` on.
 
-    In units of the step, squared, by `x`, the step size times curvature.
+    `x` is the step size times the curvature, by direction. The variance is in units of the squared
+    step size.
     """
     n_averaged, power = n_steps - first, np.zeros_like(x)
     # What the sum of all later iterates makes of the noise, and of those that aren't averaged.

@@ -146,7 +146,7 @@ class InferenceMixin:
         return tags
 
     def _set_errors(self, errors, bias, half_width, ball):
-        """Publish errors of weights, the intercept's last; none: forget those of a fit before."""
+        """Publish errors of weights, the intercept's last; None forgets those of a fit before."""
         for name in (*INFERRED, "_std_error_parts", "_estimand"):
             vars(self).pop(name, None)
         if errors is None:
