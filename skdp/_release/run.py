@@ -94,9 +94,15 @@ class Run:
         reserve = self._left[self._place(name)]
         if reserve.release is not None:
             raise RuntimeError(f"{name!r} is one release, and no charge for others.")
-        needed = sum(self._squared_mu(event) for one in releases for event in one.events)
-        allowed = sum(self._squared_mu(event) for event in reserve.events)
-        if needed > allowed * (1.0 + _ROUNDING):
+        events = [event for one in releases for event in one.events]
+        needed, allowed = (sum(map(self._squared_mu, some)) for some in (events, reserve.events))
+        erasure = sum(one.erasure for one in releases)
+        is_covered = (
+            all(map(_is_closed, events))
+            and needed <= allowed * (1.0 + _ROUNDING)
+            and erasure <= reserve.erasure
+        )
+        if not is_covered:
             raise RuntimeError(f"what follows as {name!r} costs more than its charge.")
         place = self._left.index(reserve)
         self._left[place : place + 1] = releases
@@ -205,8 +211,12 @@ class Run:
 
     def _squared_mu(self, event):
         """Return the square of the parameter of Gaussian releases of full batches, else 0."""
-        is_closed = type(event) is GaussianEvent and event.sampling_rate == 1.0
-        return event.mu(self._adjacency) ** 2 if is_closed else 0.0
+        return event.mu(self._adjacency) ** 2 if _is_closed(event) else 0.0
+
+
+def _is_closed(event):
+    """Return whether squares of mu of such events add up."""
+    return type(event) is GaussianEvent and event.sampling_rate == 1.0
 
 
 class Steps:

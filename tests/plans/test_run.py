@@ -186,7 +186,13 @@ def test_what_fills_a_charge_costs_no_more():
     run.release("a", VALUE)
     run.release("b", VALUE)
     run.finish()
-    for releases in (halves * 2, named("a", a_release(1.99))):
+    # Other noise, batches and erasures aren't what was charged, however little they cost.
+    others = (
+        named("a", a_release(1e9, noise="laplace")),
+        named("a", a_release(1e9, design={"sampling_rate": 0.1})),
+        named("a", a_release(), erasure=1e-9),
+    )
+    for releases in (halves * 2, named("a", a_release(1.99)), *others):
         with pytest.raises(RuntimeError, match=r"^what follows as 'rest' costs more"):
             a_run(reserve).fill("rest", releases)
     with pytest.raises(RuntimeError, match=r"^'sums' is one release"):
