@@ -42,6 +42,17 @@ def test_private_modules_are_found(line, is_private):
     assert bool(house.private_names(ast.parse(line))) == is_private
 
 
+def test_what_not_every_change_needs_lies_in_its_folder():
+    """The marker is for single cases: a test that has it would be collected, and run."""
+    assert not [
+        f"{path}: {node.name}"
+        for path, tree in house.trees_of(house.TESTS)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(one) == "pytest.mark.long" for one in node.decorator_list)
+    ]
+
+
 def test_the_table_is_printed(capsys, monkeypatch):
     monkeypatch.setattr(house, "files_with_private_imports", lambda: 0)
     house.main(["--quick"])
