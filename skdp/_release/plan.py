@@ -18,19 +18,19 @@ from skdp.accountant._report import PART_OF_GROUP
 from skdp.exceptions import LargeDeltaWarning, warn_user
 from skdp.ledger._account import Account
 
-# Of calls of `partial_fit`, whose number is the second word.
+# Keys of streams. The second word of a call's of `partial_fit` is the number of the call.
 CALL_KEY = 2
-# Of batches, which no release draws from.
+# Batches are drawn by this key, and no release is.
 BATCHES_KEY = 3
 HISTOGRAM_KEY = 5
 CALIBRATION_KEY = 6
 SEARCH_KEY = 7
-# Of the candidates of a random search.
+# A random search draws its candidates by this key.
 CANDIDATES_KEY = 8
 PIPELINE_KEY = 9
 ADDITIVE_KEY = 10
 DESCRIPTION_KEY = 11
-# Of private transformers, one for each class.
+# Each class of private transformers has a key of its own.
 SCALER_KEY = 20
 QUANTILE_KEY = 21
 NORM_KEY = 22
@@ -105,9 +105,10 @@ class Budget:
     delta: float
     adjacency: str
     accountant: str
-    # Of the ledger that the fit is charged to, if there is one; see `skdp.ledger`.
+    # Where the fit is charged, if there is a ledger; see `skdp.ledger`.
     account: Account | None = field(default=None, kw_only=True, compare=False)
-    # Of the squared mu that epsilon and delta allow, what Gaussian releases of full batches spend.
+    # What Gaussian releases of full batches spend, as a share of the squared mu that epsilon and delta
+    # allow.
     share: float = field(default=1.0, kw_only=True)
 
     adjacencies: ClassVar = ("zero_out", "replace_one")

@@ -73,9 +73,15 @@ def plan_calibration(
     if budget.is_private:
         noise = _fill(budget, classifier, share, n_steps)
         counts = dataclasses.replace(counts, noise_multiplier=noise)
-    of_all = {"counts": counts, "classifier": classifier, "n_bins": n_cells // 2}
-    of_all |= {"average_over": average_over, "rows_per_group": rows_per_group}
-    return CalibrationPlan(budget=budget, n_rows=n_rows, **of_all)
+    return CalibrationPlan(
+        budget=budget,
+        n_rows=n_rows,
+        counts=counts,
+        classifier=classifier,
+        n_bins=n_cells // 2,
+        average_over=average_over,
+        rows_per_group=rows_per_group,
+    )
 
 
 def _fill(budget, classifier, share, n_steps):

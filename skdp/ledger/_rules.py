@@ -238,8 +238,8 @@ def epsilon_spent(totals, terms):
     It is the whole budget where nothing is left of it, and only there.
     """
     taken = [total for total in totals if not total.alone]
-    found = max((total.cost.epsilon(terms.delta) for total in taken), default=0.0)
-    return max(found, terms.epsilon) if epsilon_left(totals, terms) == 0 else found
+    epsilon = max((total.cost.epsilon(terms.delta) for total in taken), default=0.0)
+    return max(epsilon, terms.epsilon) if epsilon_left(totals, terms) == 0 else epsilon
 
 
 def epsilon_left(totals, terms):

@@ -144,8 +144,13 @@ def plan_histogram(budget, *, n_rows, n_cells, n_steps=1, average_over="rows", r
     which is a bound of a pair and never doubled.
     """
     counts = _choose_release(budget, n_rows, n_cells, n_steps, rows_per_group)
-    counted = {"average_over": average_over, "rows_per_group": rows_per_group}
-    return HistogramPlan(budget=budget, n_rows=n_rows, counts=counts, **counted)
+    return HistogramPlan(
+        budget=budget,
+        n_rows=n_rows,
+        counts=counts,
+        average_over=average_over,
+        rows_per_group=rows_per_group,
+    )
 
 
 def count_noise(budget, n_steps=1, rows_per_group=1):
@@ -155,9 +160,14 @@ def count_noise(budget, n_steps=1, rows_per_group=1):
 
 def gaussian_counts(budget, n_rows, n_cells, n_steps=1, rows_per_group=1):
     """Return releases of counts with Gaussian noise."""
-    sizes = {"n_records": n_rows, "size": n_cells, "n_steps": n_steps}
     bound = float(rows_per_group) if budget.is_private else 1.0
-    return budget.release(bound=bound, pair_bound=math.sqrt(2.0) * bound, **sizes)
+    return budget.release(
+        bound=bound,
+        pair_bound=math.sqrt(2.0) * bound,
+        n_records=n_rows,
+        size=n_cells,
+        n_steps=n_steps,
+    )
 
 
 def _choose_release(budget, n_rows, n_cells, n_steps, rows_per_group):
@@ -171,10 +181,15 @@ def _choose_release(budget, n_rows, n_cells, n_steps, rows_per_group):
     made, added_up = [], budget.account is not None and budget.delta > 0.0
     is_pure = budget.mechanism == "laplace" or (budget.mechanism == "auto" and not added_up)
     if is_pure or not budget.is_private:
-        how = {"size": n_cells, "n_records": n_rows, "design": {"n_steps": n_steps}}
-        noise = budget.calibrate_pure(n_steps)
-        bound = float(rows_per_group) if budget.is_private else 1.0
-        made.append(Release(bound=bound, noise_multiplier=noise, noise="counts", **how))
+        laplace = Release(
+            bound=float(rows_per_group) if budget.is_private else 1.0,
+            noise_multiplier=budget.calibrate_pure(n_steps),
+            noise="counts",
+            size=n_cells,
+            n_records=n_rows,
+            design={"n_steps": n_steps},
+        )
+        made.append(laplace)
     if budget.mechanism == "gaussian" or (budget.mechanism == "auto" and budget.delta > 0.0):
         made.append(gaussian_counts(budget, n_rows, n_cells, n_steps, rows_per_group))
     return min(made, key=lambda release: release.mechanism.noise_std)

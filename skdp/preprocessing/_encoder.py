@@ -205,7 +205,7 @@ class DPOneHotEncoder(PrivateTransformer):
         n_features = self.n_features_in_
         categories = check_categories(self.categories, n_features)
         n_last = int(self.handle_unknown == INFREQUENT)
-        most = None if self.max_categories is None else self.max_categories - n_last
+        n_kept = None if self.max_categories is None else self.max_categories - n_last
 
         # 2. plan from public numbers
         plan, run, rows = self._start(np.column_stack([c.codes for c in columns]), groups)
@@ -215,9 +215,9 @@ class DPOneHotEncoder(PrivateTransformer):
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
             of_searched = [columns[j].count(rows) for j in searched]
-            found = release_counts(of_searched, [None] * len(searched), plan=plan, run=run)
-            for j, released in zip(searched, found, strict=True):
-                categories[j], counts[j] = keep_largest(*released, most)
+            counted = release_counts(of_searched, [None] * len(searched), plan=plan, run=run)
+            for j, released in zip(searched, counted, strict=True):
+                categories[j], counts[j] = keep_largest(*released, n_kept)
 
         # 4. publish
         self._n_last = n_last
@@ -260,8 +260,8 @@ class DPOneHotEncoder(PrivateTransformer):
             zip(columns, self.categories_, self._widths(), strict=True)
         ):
             unknown = known.size if self._n_last else -1
-            found = Known(known.tolist()).places(entries, unknown)
-            places[:, j] = np.where(found < 0, -1, first + found)
+            within = Known(known.tolist()).places(entries, unknown)
+            places[:, j] = np.where(within < 0, -1, first + within)
             first += width
         rows, columns = np.nonzero(places >= 0)
         ones = np.ones(rows.size), (rows, places[rows, columns])
@@ -304,9 +304,11 @@ class DPOneHotEncoder(PrivateTransformer):
 
     def _plan(self, n_rows, n_features, *, by_group=False):
         n_discovered = check_categories(self.categories, n_features).count(None)
-        sizes = {"n_rows": n_rows, "n_discovered": n_discovered}
         return plan_encoder(
-            self._budget(n_rows, by_group), **sizes, min_frequency=self.min_frequency
+            self._budget(n_rows, by_group),
+            n_rows=n_rows,
+            n_discovered=n_discovered,
+            min_frequency=self.min_frequency,
         )
 
     def _widths(self):

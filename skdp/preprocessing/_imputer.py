@@ -43,8 +43,8 @@ _OF_NUMBERS = {"mean": release_means, "median": release_medians}
 def find_most_frequent(plan, columns, categories, fallbacks, run):
     """Return the most frequent category of each column, where one is found."""
     present = [{v: count for v, count in counts.items() if v == v} for counts in columns]
-    found = release_counts(present, categories, plan=plan, run=run)
-    largest = [keep_largest(names, counts, 1)[0] for names, counts in found]
+    counted = release_counts(present, categories, plan=plan, run=run)
+    largest = [keep_largest(names, counts, 1)[0] for names, counts in counted]
     return [
         names[0] if names else fallback for names, fallback in zip(largest, fallbacks, strict=True)
     ]
@@ -355,8 +355,13 @@ class DPSimpleImputer(PrivateTransformer):
 
     def _plan(self, n_rows, n_features, *, by_group=False):
         n_discovered = self._listed(n_features).count(None)
-        sizes = {"n_rows": n_rows, "n_columns": n_features, "n_discovered": n_discovered}
-        return plan_imputer(self._budget(n_rows, by_group), strategy=self.strategy, **sizes)
+        return plan_imputer(
+            self._budget(n_rows, by_group),
+            strategy=self.strategy,
+            n_rows=n_rows,
+            n_columns=n_features,
+            n_discovered=n_discovered,
+        )
 
     def _read(self, X, *, reset):
         """Return X as floats, where it has gaps, and its columns where it isn't all numbers."""
@@ -375,10 +380,10 @@ class DPSimpleImputer(PrivateTransformer):
             return np.array(numbers if self.add_indicator else [], dtype=int)
         names = list(getattr(self, "feature_names_in_", ()))
         given = np.asarray(self.add_indicator).tolist()
-        found = [names.index(f) if f in names else f for f in given]
-        if not all(type(f) is int and f in numbers for f in found):
+        places = [names.index(f) if f in names else f for f in given]
+        if not all(type(place) is int and place in numbers for place in places):
             raise ValueError("add_indicator must be True, False, or numbers or names of features.")
-        return np.array(found, dtype=int)
+        return np.array(places, dtype=int)
 
     def _listed(self, n_features):
         """Return for each feature the categories that are listed and of use, or None."""

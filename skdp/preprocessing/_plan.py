@@ -155,8 +155,9 @@ def plan_quantiles(budget, *, n_rows, grid, bounds, key):
 def plan_scaler(budget, *, n_rows, grid, bounds):
     """Plan the two releases of a scaler."""
     n_columns = bounds[0].size
-    sizes = {"n_rows": n_rows, "n_columns": n_columns}
-    moments = moments_release(budget, **sizes, share=1.0 - tuned.LOCATION_SHARE)
+    moments = moments_release(
+        budget, n_rows=n_rows, n_columns=n_columns, share=1.0 - tuned.LOCATION_SHARE
+    )
     distribution = _distribution(budget, tuned.LOCATION_SHARE, n_rows, n_columns)
     return DistributionPlan(
         budget=budget,
@@ -266,7 +267,7 @@ def count_release(budget, *, n_rows, n_columns, share=1.0):
         pair_bound=math.sqrt(2 * n_columns),
         share=share,
         n_records=n_rows,
-        # Of all counts, neighbours differ in so many.
+        # Neighbours differ in no more of all the counts.
         size=(2 if budget.adjacency == "replace_one" else 1) * n_columns,
     )
 
@@ -290,8 +291,14 @@ def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
     # One for each strategy: what they release of the same records isn't to share noise.
     key = IMPUTER_KEY, _STRATEGIES.index(strategy)
     if strategy == "most_frequent":
-        sizes = {"n_rows": n_rows, "n_columns": n_columns, "n_discovered": n_discovered}
-        return plan_counts(budget, **sizes, least=1.0, key=key)
+        return plan_counts(
+            budget,
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_discovered=n_discovered,
+            least=1.0,
+            key=key,
+        )
     learnt = ()
     if strategy != "constant":
         release = budget.release(
@@ -309,8 +316,14 @@ def plan_encoder(budget, *, n_rows, n_discovered, min_frequency):
     key = (ENCODER_KEY,)
     if n_discovered == 0:
         return TransformerPlan(budget=budget, n_rows=n_rows, planned=(), stream_key=key)
-    sizes = {"n_rows": n_rows, "n_columns": n_discovered, "n_discovered": n_discovered}
-    return plan_counts(budget, **sizes, least=_least_count(min_frequency, n_rows), key=key)
+    return plan_counts(
+        budget,
+        n_rows=n_rows,
+        n_columns=n_discovered,
+        n_discovered=n_discovered,
+        least=_least_count(min_frequency, n_rows),
+        key=key,
+    )
 
 
 def _least_count(min_frequency, n_rows):

@@ -112,11 +112,11 @@ def _exact_scales(X):
     return mean, np.where(variance <= rounding, 1.0, np.sqrt(variance))
 
 
-def _finite(found):
-    """Return what was found without privacy, so that it may be looked at, unless it overflowed."""
-    if not np.isfinite(found).all():
+def _finite(numbers):
+    """Return numbers that were learnt without privacy, so that it may be looked at, unless it overflowed."""
+    if not np.isfinite(numbers).all():
         raise ValueError("The fit overflowed: scale the features to moderate size.")
-    return found
+    return numbers
 
 
 def release_counts(columns, given, *, plan, run, name=COUNTS):
@@ -136,7 +136,7 @@ def release_counts(columns, given, *, plan, run, name=COUNTS):
 
     Returns
     -------
-    found : list of (categories, counts)
+    counted : list of (categories, counts)
         Of each column, a sorted list, and an array with a noisy count for each.
     """
     listed, counts = [], []
@@ -146,11 +146,11 @@ def release_counts(columns, given, *, plan, run, name=COUNTS):
         listed.append(categories)
         counts.append(np.array([table[category] for category in categories], dtype=np.float64))
     parts = release_together(run, name, counts)
-    found = list(zip(listed, parts, strict=True))
-    for j, (categories, part) in enumerate(found):
+    counted = list(zip(listed, parts, strict=True))
+    for j, (categories, part) in enumerate(counted):
         if given[j] is None:
-            found[j] = _take(categories, part, np.flatnonzero(part > plan.threshold))
-    return found
+            counted[j] = _take(categories, part, np.flatnonzero(part > plan.threshold))
+    return counted
 
 
 def release_together(run, name, parts):
@@ -159,9 +159,9 @@ def release_together(run, name, parts):
     return np.split(released, np.cumsum([part.size for part in parts])[:-1])
 
 
-def keep_largest(categories, counts, most):
-    """Return the categories of the largest counts and these, in order; all if `most` is None."""
-    return _take(categories, counts, np.sort(np.argsort(-counts, kind="stable")[:most]))
+def keep_largest(categories, counts, n_kept):
+    """Return the categories of the largest counts and these, in order; all if `n_kept` is None."""
+    return _take(categories, counts, np.sort(np.argsort(-counts, kind="stable")[:n_kept]))
 
 
 def _take(categories, counts, places):

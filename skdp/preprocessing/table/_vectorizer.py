@@ -329,7 +329,7 @@ class DPTableVectorizer(PrivateTransformer):
         return assumed_kinds(frame.read, [frame.names[place] for place in frame.untyped])
 
     def _assumed(self):
-        # Of what isn't fitted nothing was read.
+        # Before a fit nothing was read.
         return assumed_kinds(getattr(self, "_read", ()), getattr(self, "_untyped", ()))
 
     def _plan(self, n_rows, n_features, *, by_group=False):
@@ -337,8 +337,8 @@ class DPTableVectorizer(PrivateTransformer):
         return self._table_plan(self._budget(n_rows, by_group), n_rows, given)
 
     def _table_plan(self, budget, n_records, given):
-        settings = {"basis": self.basis, "n_knots": check_n_knots(self.knots)}
-        return plan_vectorizer(budget, given, n_rows=n_records, **settings)
+        n_knots = check_n_knots(self.knots)
+        return plan_vectorizer(budget, given, n_rows=n_records, basis=self.basis, n_knots=n_knots)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
