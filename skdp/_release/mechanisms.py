@@ -16,8 +16,8 @@ _EXACT_STEPS = 2.0**40
 _SMALLEST_BOUND = 1e-100
 # A word has 64 bits.
 _WORDS = 2.0**64
-# The discrete Laplace mechanism has a scale of whole parts of 1, and no larger one than whole numbers
-# of 63 bits are enough for.
+# The discrete Laplace mechanism has a scale of whole parts of 1, and no larger one than whole
+# numbers of 63 bits are enough for.
 _SCALE_PARTS, _LARGEST_SCALE = 2**20, 1e10
 # A whole number that coins may have for a scale, and root of half of pi, rounded up.
 _LARGEST_GAP, _ROOT_HALF_PI = 2**55, 1.2533142

@@ -107,8 +107,8 @@ class Budget:
     accountant: str
     # Where the fit is charged, if there is a ledger; see `skdp.ledger`.
     account: Account | None = field(default=None, kw_only=True, compare=False)
-    # What Gaussian releases of full batches spend, as a share of the squared mu that epsilon and delta
-    # allow.
+    # What Gaussian releases of full batches spend, as a share of the squared mu that epsilon and
+    # delta allow.
     share: float = field(default=1.0, kw_only=True)
 
     adjacencies: ClassVar = ("zero_out", "replace_one")

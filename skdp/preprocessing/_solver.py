@@ -113,7 +113,7 @@ def _exact_scales(X):
 
 
 def _finite(numbers):
-    """Return numbers that were learnt without privacy, so that it may be looked at, unless it overflowed."""
+    """Return numbers that were learnt without privacy, and so may be looked at, unless infinite."""
     if not np.isfinite(numbers).all():
         raise ValueError("The fit overflowed: scale the features to moderate size.")
     return numbers
