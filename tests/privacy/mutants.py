@@ -508,8 +508,10 @@ def main(arguments=None):
         and options.property in (None, mutant.property)
         and options.symbol in (None, mutant.symbol)
     ]
+    if options.symbol and not any(options.symbol in one.symbols for one in read_package(ROOT)):
+        parser.error(f"nothing is called {options.symbol}: a method is CLASS.NAME")
     if not chosen:
-        parser.error("no mutant is of this name, property and symbol")
+        parser.error("there is no mutant of this name and property, and of this symbol")
     if options.list:
         for mutant in chosen:
             print(f"{mutant.property:12}{mutant.name}: {', '.join(mutant.tests)}")
