@@ -293,8 +293,6 @@ class Run:
         options = [
             "-x",
             "-q",
-            "-m",
-            "",
             "--all-cases",
             "-p",
             "no:cacheprovider",
@@ -385,7 +383,7 @@ def plant_all(mutants, base, verdicts, *, whole):
         folder = Path(tempfile.mkdtemp(dir=base.parent))
         copy_project(base, folder)
         write_fault(plant(mutant, ROOT), folder)
-        tests = ["tests"] if whole else mutant.tests
+        tests = ["tests", "tests/long"] if whole else mutant.tests
         yield mutant, folder, tests, verdicts.noticing_tests(mutant)
 
 

@@ -122,6 +122,10 @@ def project(tmp_path):
             f"    while not Path({str(go)!r}).exists():\n        time.sleep(0.01)\n"
             "    assert skdp.two() is True\n"
         ),
+        "tests/conftest.py": (
+            "def pytest_addoption(parser):\n"
+            "    parser.addoption('--all-cases', action='store_true')\n"
+        ),
         "tests/privacy/mutants.toml": '[properties]\none = "1"\ntwo = "2"\n' + "\n".join(listed),
     }
     for path, text in texts.items():
