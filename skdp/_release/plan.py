@@ -93,8 +93,12 @@ class OpenPart(NamedTuple):
 def unprotected_names(open_parts):
     """Return the names of those parts that no guarantee covers, as a report has them."""
     names = (part.name for part in open_parts if part.is_unprotected)
-    # A report has nothing but printable names.
-    return tuple(dict.fromkeys(n if n.isprintable() else ascii(n)[1:-1] for n in names))
+    return tuple(dict.fromkeys(map(printable, names)))
+
+
+def printable(name):
+    """Return a name as a report has it, which has nothing but printable ones."""
+    return name if name.isprintable() else ascii(name)[1:-1]
 
 
 @dataclass(frozen=True)
@@ -275,7 +279,8 @@ class Plan:
         fields = {name: getattr(self.budget, name) for name in _REPORTED}
         fields |= {"clipping": self.clipping, "notes": self.notes}
         fields["events"] = tuple(cost.event for cost in costs)
-        fields["names"] = tuple(cost.name for cost in costs)
+        # Names of steps, which users choose, are among them.
+        fields["names"] = tuple(printable(cost.name) for cost in costs)
         fields["assumed_public"] = self.budget.assumed_public + tuple(also_public)
         fields["not_covered"] = (*(part.text for part in open_parts), *self.budget.not_covered)
         fields["unprotected"] = unprotected_names(open_parts)

@@ -432,8 +432,9 @@ def merged_releases(pairs):
     for event, name in pairs:
         if events and replace(events[-1], n_steps=event.n_steps) == event:
             event = replace(event, n_steps=events.pop().n_steps + event.n_steps)
-            others = [other for other in names.pop().split(", ") if other and other != name]
-            name = ", ".join([*others, name] if name else others)
+            # What was composed before has names of several already.
+            parts = f"{names.pop()}, {name}".split(", ")
+            name = ", ".join(dict.fromkeys(part for part in parts if part))
         events.append(event)
         names.append(name)
     return tuple(events), tuple(names) if any(names) else ()

@@ -101,8 +101,11 @@ class StepBudget:
             self.check(report.events, adjacency)
             if not _is_closed(report.events, adjacency):
                 return charged
-        names = [f"{self.name}: {name}" for name in report.names]
-        return tuple(map(Cost, names, report.events))
+        names = report.names or ("",) * len(report.events)
+        return tuple(
+            Cost(f"{self.name}: {name}" if name else self.name, event)
+            for name, event in zip(names, report.events, strict=True)
+        )
 
     def check(self, events, adjacency):
         """Refuse what costs more than this part."""

@@ -340,6 +340,14 @@ def test_compose_of_two_equal_is_one_with_twice_the_steps():
     assert joint.clipping == 1.0
 
 
+def test_names_of_a_composition_are_said_once():
+    reports = [make_report(names=(name,)) for name in ("labels", "sums", "labels")]
+    joint = compose(reports)
+    assert joint.names == ("labels, sums",)
+    assert compose([joint, joint, make_report()]).names == ("labels, sums",)
+    assert compose([make_report(), make_report()]).names == ()
+
+
 def test_none_is_the_report_of_a_step_that_learns_nothing():
     report = make_report()
     assert compose([None, report, None]).events == report.events

@@ -75,6 +75,6 @@ def test_composed_reports_keep_names():
     joint = compose([steps, steps])
     assert joint.names == ("steps",)
     assert joint.events == (GaussianEvent(90.0, n_steps=80),)
-    assert compose([steps, more, steps]).names == ("counts, steps",)
+    assert compose([steps, more, steps]).names == ("steps, counts",)
     assert compose([a_report(()), steps]).names == ("", "steps")
     assert compose([a_report(()), a_report(())]).names == ()
