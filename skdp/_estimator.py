@@ -4,11 +4,11 @@ It is also what one that is inside another keeps of its settings.
 """
 
 import contextlib
+import copy
 import html
 import inspect
 import itertools
 import math
-import sys
 import warnings
 import weakref
 from numbers import Real
@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, clone
 from skdp._release.plan import Budget, GroupBudget, resolve_delta, unprotected_names
 from skdp._sklearn import Interval, StrOptions, diagram_box, forget_owner
 from skdp.accountant import PrivacyReport
-from skdp.exceptions import PrivacyWarning
+from skdp.exceptions import PrivacyWarning, warn_user
 from skdp.ledger._account import (
     LEDGER_CONSTRAINT,
     REHEARSAL,
@@ -80,15 +80,6 @@ def _unfolding_report(estimator):
     )
 
 
-# Modules that copy for their caller; skops finds by functools who writes what.
-_COPYING = {"copy", "copyreg", "pickle", "joblib", "loky", "cloudpickle", "multiprocessing"}
-_COPYING |= {"skops", "functools"}
-# Those of them whose copy doesn't outlive the computation: it becomes a hash, or goes to another
-# process of the machine and back.
-_PASSING = ("joblib.hashing", "joblib.externals.loky.", "loky.", "multiprocessing.")
-# Those that write files only. Pickles may go to a worker or to a file, and nothing tells which.
-_FILING = ("joblib.numpy_pickle", "skops.")
-
 _SEED_IN_COPY = (
     "This {} was fitted with a seed, and the copy holds it as random_state: anyone who has it can "
     "remove the noise. Publish a fit that was made with random_state=None."
@@ -145,7 +136,7 @@ class PrivateEstimator(BaseEstimator):
     """What every private estimator is: scikit-learn's diagram has the report of its fit below.
 
     A copy that holds the seed of its noise is warned of, and one that fits elsewhere is charged to
-    the same ledger. Files of joblib and skops hold the ledger as it was set.
+    the same ledger. Files of skops hold the ledger as it was set.
     """
 
     @property
@@ -241,23 +232,34 @@ class PrivateEstimator(BaseEstimator):
 
     def __getstate__(self):
         report = report_of(self)
-        copying = list(_copying(sys._getframe()))
-        is_passed = any(module.startswith(_PASSING) for module in copying)
         is_seeded = report is not None and report.reproducible and self.random_state is not None
-        if is_seeded and math.isfinite(report.epsilon) and not is_passed:
-            # At the line that asked for a copy, however deep in it an estimator lies: a warning's
-            # first level is this function.
-            message = _SEED_IN_COPY.format(type(self).__name__)
-            warnings.warn(message, PrivacyWarning, stacklevel=2 + len(copying))
+        if is_seeded and math.isfinite(report.epsilon):
+            warn_user(_SEED_IN_COPY.format(type(self).__name__), PrivacyWarning)
         state = super().__getstate__()
         if self in _FITS:
-            fits = _FITS[self]
-            stays_here = set(copying) == {"copy"}
-            state = {**state, _OF_FITS: tuple(fits if stays_here else fits._replace(number=0))}
-        is_filed = any(module.startswith(_FILING) for module in copying)
-        if is_filed or "ledger" not in state:
-            return state
-        return {**state, "ledger": named_ledger(state["ledger"])}
+            state = {**state, _OF_FITS: tuple(_FITS[self]._replace(number=0))}
+        return state
+
+    def __reduce_ex__(self, protocol):
+        # A pickle may be on its way to a worker, whose fits are charged to the same ledger.
+        build, arguments, state, *rest = super().__reduce_ex__(protocol)
+        if "ledger" in state:
+            state = {**state, "ledger": named_ledger(state["ledger"])}
+        return (build, arguments, state, *rest)
+
+    def __copy__(self):
+        return self._with_state(self.__getstate__(), type(self).__new__(type(self)))
+
+    def __deepcopy__(self, memo):
+        copied = memo[id(self)] = type(self).__new__(type(self))
+        return self._with_state(copy.deepcopy(self.__getstate__(), memo), copied)
+
+    def _with_state(self, state, copied):
+        """Set the state of a copy that stays in this process, where the order of fits is known."""
+        copied.__setstate__(state)
+        if self in _FITS:
+            _FITS[copied] = _FITS[self]
+        return copied
 
     def __setstate__(self, state):
         state = dict(state)
@@ -389,16 +391,3 @@ def is_private(estimator):
         return not math.isinf(estimator.epsilon)
     except (TypeError, OverflowError):
         return True
-
-
-def _copying(state_of):
-    """Name the modules of calls that ask for a copy by `__getstate__`, outwards to the user's."""
-    frame = state_of.f_back
-    while frame.f_back is not None:
-        module = frame.f_globals.get("__name__", "")
-        # A subclass may have a `__getstate__` around ours.
-        is_state = frame.f_code.co_name == "__getstate__"
-        if module.partition(".")[0] not in _COPYING and not is_state:
-            return
-        yield module
-        frame = frame.f_back

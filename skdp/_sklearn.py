@@ -1,7 +1,6 @@
 """The single door to scikit-learn's private names, and to its input validation."""
 
 import re
-import sys
 from functools import partial, wraps
 from inspect import signature
 from numbers import Integral, Real
@@ -344,21 +343,3 @@ def as_configured_here(function):
             return function(*args)
 
     return call
-
-
-def repeats_rows():
-    """Return whether this is called by a fit on rows that one of scikit-learn's tools repeated.
-
-    Bags with ``bootstrap=True`` and AdaBoost's regressor, which draws rows by their errors, show a
-    record several times to one member, which can't see that.
-    """
-    frame = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_globals.get("__name__")
-        if name == "sklearn.ensemble._weight_boosting":
-            return True
-        if name == "sklearn.ensemble._bagging":
-            bag = frame.f_locals.get("ensemble", frame.f_locals.get("self"))
-            return bool(getattr(bag, "bootstrap", False))
-        frame = frame.f_back
-    return False

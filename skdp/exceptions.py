@@ -1,7 +1,15 @@
 """Warnings of skdp, and errors of its own. All other errors are ValueErrors and TypeErrors."""
 
+import contextlib
+import copy
+import copyreg
+import functools
+import os
+import pickle
 import sys
 import warnings
+
+import sklearn
 
 __all__ = [
     "BudgetExceededError",
@@ -13,8 +21,18 @@ __all__ = [
     "PrivacyWarning",
 ]
 
-# Whose lines a warning doesn't point at: the user's line is the one that called them.
-_INSIDE = {"skdp", "sklearn", "joblib", "numpy", "contextlib"}
+# Files whose lines a warning doesn't point at: the user's line is the one that called them.
+_LIBRARIES = os.path.dirname(os.path.dirname(sklearn.__file__))
+_INSIDE = (
+    os.path.join(os.path.dirname(__file__), ""),
+    *(
+        os.path.join(_LIBRARIES, name, "")
+        for name in ("sklearn", "joblib", "numpy", "cloudpickle", "skops")
+    ),
+    *(module.__file__ for module in (contextlib, copy, copyreg, functools, pickle)),
+)
+# Python 3.11 can't skip files. This is the user's line where a fit that they call plans and starts.
+_DEPTH = 6
 
 
 class PrivacyWarning(UserWarning):
@@ -184,8 +202,11 @@ class BudgetExceededError(LedgerError):
 
 
 def warn_user(message, category=UserWarning):
-    """Warn at the line that called into skdp, be it through scikit-learn."""
-    frame, level = sys._getframe(1), 2
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    """Warn at the line that called into skdp, be it through scikit-learn.
+
+    Python 3.11 names a line of the package where the call is deeper or less deep than most.
+    """
+    if sys.version_info >= (3, 12):
+        warnings.warn(message, category, stacklevel=2, skip_file_prefixes=_INSIDE)
+    else:
+        warnings.warn(message, category, stacklevel=_DEPTH)

@@ -6,7 +6,7 @@ the extra `dask` is in `door_dask.py`.
 """
 
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
-from skdp._estimator import require_groups
+from skdp._estimator import fits_of, require_groups
 from skdp._families.losses import (
     LOSSES,
     DualLoss,
@@ -165,7 +165,6 @@ from skdp.calibration._calibrated import fit_sigmoid
 from skdp.calibration._plan import CalibrationPlan
 from skdp.inspection import _duality as duality_module
 from skdp.ledger import (
-    _account as account_module,
     _filter as ledger_filter_module,
     _records as records_module,
     _schedule as schedule_module,

@@ -6,15 +6,9 @@ import os
 from numbers import Integral, Real
 from typing import NamedTuple
 
-from skdp._sklearn import repeats_rows
 from skdp.exceptions import LedgerError
 
 _VARIABLE = "SKDP_LEDGER"
-_BOOTSTRAP = (
-    "a bootstrap repeats rows, and k copies of a record in one fit cost what a group of k does, "
-    "which a ledger doesn't count: of a bag use bootstrap=False with max_samples below 1, and no "
-    "AdaBoost. Nothing was fitted or charged."
-)
 # Not public, about the execution only, or the ledger itself.
 _LEFT_OUT = {"random_state", "n_jobs", "ledger", "verbose"}
 
@@ -77,8 +71,6 @@ class Account(NamedTuple):
 
         The key is that of its stream, see `skdp._release.random.make_stream`.
         """
-        if repeats_rows():
-            raise LedgerError(_BOOTSTRAP)
         self.ledger._charge(
             report,
             estimator=self.estimator,
