@@ -234,7 +234,9 @@ class PrivateEstimator(BaseEstimator):
         report = report_of(self)
         is_seeded = report is not None and report.reproducible and self.random_state is not None
         if is_seeded and math.isfinite(report.epsilon):
-            warn_user(_SEED_IN_COPY.format(type(self).__name__), PrivacyWarning)
+            # The depth is that of `pickle.dumps`.
+            message = _SEED_IN_COPY.format(type(self).__name__)
+            warn_user(message, PrivacyWarning, depth=4)
         state = super().__getstate__()
         if self in _FITS:
             state = {**state, _OF_FITS: tuple(_FITS[self]._replace(number=0))}

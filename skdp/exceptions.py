@@ -29,10 +29,12 @@ _INSIDE = (
         os.path.join(_LIBRARIES, name, "")
         for name in ("sklearn", "joblib", "numpy", "cloudpickle", "skops")
     ),
-    *(module.__file__ for module in (contextlib, copy, copyreg, functools, pickle)),
+    # Python 3.12.1 compares prefixes with all but the last letter of a name.
+    *(
+        module.__file__.removesuffix("py")
+        for module in (contextlib, copy, copyreg, functools, pickle)
+    ),
 )
-# Python 3.11 can't skip files. This is the user's line where a fit that they call plans and starts.
-_DEPTH = 6
 
 
 class PrivacyWarning(UserWarning):
@@ -201,12 +203,13 @@ class BudgetExceededError(LedgerError):
         self.n_fits = n_fits
 
 
-def warn_user(message, category=UserWarning):
+def warn_user(message, category=UserWarning, *, depth=6):
     """Warn at the line that called into skdp, be it through scikit-learn.
 
-    Python 3.11 names a line of the package where the call is deeper or less deep than most.
+    Python 3.11 can't skip files, and takes the line at a depth. By default this is the user's where
+    they call a fit that then plans and starts; from elsewhere it may be a line of the package.
     """
     if sys.version_info >= (3, 12):
         warnings.warn(message, category, stacklevel=2, skip_file_prefixes=_INSIDE)
     else:
-        warnings.warn(message, category, stacklevel=_DEPTH)
+        warnings.warn(message, category, stacklevel=depth)
