@@ -23,7 +23,7 @@ __all__ = [
 
 # Files whose lines a warning doesn't point at: the user's line is the one that called them.
 _LIBRARIES = os.path.dirname(os.path.dirname(sklearn.__file__))
-_INSIDE = (
+_SKIPPED_FILES = (
     os.path.join(os.path.dirname(__file__), ""),
     *(
         os.path.join(_LIBRARIES, name, "")
@@ -31,7 +31,7 @@ _INSIDE = (
     ),
     # Python 3.12.1 compares prefixes with all but the last letter of a name.
     *(
-        module.__file__.removesuffix("py")
+        str(module.__file__).removesuffix("py")
         for module in (contextlib, copy, copyreg, functools, pickle)
     ),
 )
@@ -210,6 +210,6 @@ def warn_user(message, category=UserWarning, *, depth=6):
     they call a fit that then plans and starts; from elsewhere it may be a line of the package.
     """
     if sys.version_info >= (3, 12):
-        warnings.warn(message, category, stacklevel=2, skip_file_prefixes=_INSIDE)
+        warnings.warn(message, category, stacklevel=2, skip_file_prefixes=_SKIPPED_FILES)
     else:
         warnings.warn(message, category, stacklevel=depth)
