@@ -59,5 +59,5 @@ def _warn(name, kind):
         f"{name} is called PrivacyDisplay, with kind={kind!r}, and goes in 0.5. Its from_report "
         "takes the points of the curve as at=..., and its curve is in x and y.",
         FutureWarning,
-        depth=4,
+        depth=5,
     )
