@@ -64,6 +64,15 @@ def pytest_addoption(parser):
     parser.addoption("--all-cases", action="store_true", help="not only what every change needs")
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leave out tests that not every change needs, but where they are named or all are asked for.
+
+    pytest asks this of nothing that the command names. `pytest tests tests/long` names tests alone:
+    pytest leaves out a path within another.
+    """
+    return True if collection_path == LONG and not config.getoption("all_cases") else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc):
     """Leave out the cases of a test that not every change needs.
