@@ -333,6 +333,14 @@ def diagram_box(estimator, caption):
     )
 
 
+def set_remainder(transformer, remainder):
+    """Set what a ColumnTransformer does with other columns, also where a fit has noted it."""
+    transformer.remainder = remainder
+    if hasattr(transformer, "_remainder"):
+        name, _, columns = transformer._remainder
+        transformer._remainder = (name, remainder, columns)
+
+
 def as_configured_here(function):
     """Return a function that finds scikit-learn configured as it is here, in whichever thread."""
     config = get_config()

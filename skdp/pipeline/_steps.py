@@ -10,6 +10,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdp._estimator import RecordPrivateEstimator, refitted_inside, report_of
 from skdp._release.plan import OpenPart
+from skdp._sklearn import set_remainder
 from skdp.pipeline._chain import BoundsPassingPipeline
 from skdp.pipeline._leaks import why_refused
 
@@ -181,7 +182,7 @@ def _with_pipeline(step, before, after):
                     for name, inner, columns in getattr(step, attribute)
                 ]
                 setattr(step, attribute, replaced)
-        step.remainder = _with_pipeline(step.remainder, before, after)
+        set_remainder(step, _with_pipeline(step.remainder, before, after))
     elif kind is FeatureUnion:
         step.transformer_list = _with_pipelines(step.transformer_list, before, after)
     elif kind in _CHAINS:

@@ -228,6 +228,16 @@ def test_inner_pipelines_are_checked_as_scikit_learn_does():
         BoundsPassingPipeline([("steps", scaler())]).fit(np.zeros((5, 2)))
 
 
+def test_a_fit_leaves_no_pipeline_of_ours_behind():
+    """A reader of the file may have to trust each class in it."""
+    inner = make_pipeline(NormClipper())
+    columns = make_column_transformer((inner, [0, 1]), remainder=inner)
+    both = FeatureUnion([("columns", columns), ("two", make_pipeline(inner, NormClipper()))])
+    X, y = np.random.default_rng(0).uniform(-1, 1, (100, 4)), np.arange(100) % 2
+    model = make_private_pipeline(both, DPLogisticRegression(**TWO)).fit(X, y)
+    assert BoundsPassingPipeline.__name__.encode() not in pickle.dumps(model)
+
+
 def test_releases_without_a_part_are_refused():
     model = make_private_pipeline(scaler(), DPLogisticRegression(**TWO))
     plan = model._plan(100, 2)
