@@ -44,6 +44,7 @@ _NOT_COVERED = (
     "methods that make the number of rows of a fit depend on the data, such as "
     "SelfTrainingClassifier and OneVsOneClassifier: their charges add up, and guarantee nothing",
     "folds or parts that were chosen by reading the records, such as stratified ones",
+    "repeated rows in a fit, as in bootstrap samples: k copies cost what a group of k does",
     "scores on private records, cross-validation's included: they carry no noise",
     "preprocessing fitted on the same records, and running time and memory use",
     "steps of charged fits that learnt without privacy: the report of each fit names them, but not "
