@@ -64,7 +64,7 @@ LARGE_DELTA = (
 )
 
 
-# What "auto" is of few records, and of many times their number.
+# "auto" is at most the first, and at most the second divided by the number of records.
 _MOST_DELTA, _DELTA_OF_RECORDS = 1e-5, 0.1
 
 
@@ -87,7 +87,9 @@ class OpenPart(NamedTuple):
 
     def within(self, path):
         """Return this as a part of what is at a path."""
-        return OpenPart(f"{path}__{self.name}", f"within step {path!r}: {self.text}", self[2])
+        return OpenPart(
+            f"{path}__{self.name}", f"within step {path!r}: {self.text}", self.is_unprotected
+        )
 
 
 def unprotected_names(open_parts):
@@ -97,7 +99,7 @@ def unprotected_names(open_parts):
 
 
 def printable(name):
-    """Return a name as a report has it, which has nothing but printable ones."""
+    """Return a name as a report has it, which holds printable characters alone."""
     return name if name.isprintable() else ascii(name)[1:-1]
 
 

@@ -152,7 +152,7 @@ class TruncatedNegativeBinomial:
 
 
 def any_of(law, probability):
-    """Probability that something happens in a trial at least, rounded up.
+    """Return the probability that something happens in at least one trial, rounded up.
 
     It is ``1 - f(1 - p)`` with the generating function ``f(x) = E[x^K]``, and at most the mean of
     the law times the probability of one trial.
@@ -165,7 +165,7 @@ def any_of(law, probability):
 
 
 def any_of_inverse(law, probability):
-    """Probability of one trial that gives one of any trial, rounded down; see `any_of`."""
+    """Return the probability in one trial of which `any_of` gives this one, rounded down."""
     if not law.odds:
         return probability
     grown = probability * (1 - _ROUNDING) * law.log_range

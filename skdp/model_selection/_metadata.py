@@ -20,7 +20,7 @@ def refuse_metadata(search, params):
     """Refuse what candidates' fits would get besides rows and labels.
 
     Where metadata is routed, scikit-learn's own error comes first if nobody asked for it. Of a
-    value it is seen only whether it is None.
+    value this looks only at whether it is None.
     """
     given = [name for name, value in params.items() if value is not None]
     if not given:

@@ -52,11 +52,12 @@ SHARE_OUTSIDE_PER_NOISE = 100.0
 SHARE_IN_FIRST_RADIUS = 0.95
 # The size of a column holds this share of its entries that aren't 0.
 SHARE_IN_SIZE = 0.98
-# A size is at least this over the typical one, so that what noise hides in a narrow column isn't
-# too long, where the noise of a count is the second number, and less by the square of that.
+# Where the noise of a count is the second number or more, the size of a column is at least this
+# share of the typical size, so that what noise hides in a narrow column isn't too long. With less
+# noise the share is less, by the square of the noise.
 SMALLEST_SIZE, NOISE_OF_SMALLEST_SIZE = 0.25, 0.016
-# Where sizes aren't learnt, the root mean square of an entry is taken to be this over the size of
-# its column, as it is for columns of known sizes.
+# Where sizes aren't learnt, the root mean square of an entry is taken to be this share of the size
+# of its column, as it is for columns of known sizes.
 TYPICAL_ENTRY = 0.5
 
 # What ranges of targets spend: as much as makes the noise of a count the third number, within the
@@ -74,7 +75,7 @@ N_ROUNDS = 2
 # is more ("Targets").
 SHARE_OF_TARGETS_IN_RANGE = 0.98
 TARGETS_OUTSIDE_PER_NOISE = 100.0
-# Targets are counted as far from the centre as this over the size of most: a tail of noise alone
+# Targets are counted up to so many times the size of most from the centre: a tail of noise alone
 # can't make a range longer than that.
 REACH_OF_COUNTS = 4.0
 

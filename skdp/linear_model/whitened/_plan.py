@@ -67,11 +67,10 @@ class WhitenedPlan(Plan):
     to together: T Gaussian releases of multiplier ``s sqrt(T)`` are one of multiplier s to the
     accountant, whatever T is.
 
-    `ranges`, if it isn't None, says how those of the targets are learnt, first of all, and
-    `ball` how the ball of the rows is; the problem's row_norm and
-    bias are then those of the radius 1, until `following`. `moment` is of the sum of rows' outer
-    products with themselves, and None if it isn't bought; `public_moment`, of rows as they are, may
-    stand in its place.
+    `ranges`, if it isn't None, says how ranges of the targets are learnt, first of all, and `ball`
+    how the ball of the rows is learnt; the problem's row_norm and bias are then those of the radius
+    1, until `following`. `moment` is of the sum of rows' outer products with themselves, and None
+    if it isn't bought; `public_moment`, of rows as they are, may stand in its place.
     `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
     the whole budget. `last` is released after the steps, if anything is. The rest is as in the
     estimators, "auto" included.

@@ -16,7 +16,7 @@ from skdp.preprocessing._plan import TransformerPlan, count_release
 from skdp.preprocessing.table import _tuned as tuned
 
 # What is released, and what the rest is charged as, as runs and reports call it.
-KINDS, FOLLOWING = "kinds of columns", "what follows from the kinds of columns"
+KINDS, FOLLOWING = "kinds of columns", "releases after the kinds of columns"
 # Parts of a budget add up to it but for rounding, which is far below this.
 _ROUNDING = 1e-6
 _DECLARE = (
