@@ -173,8 +173,8 @@ class Run:
         for place, planned in enumerate(self._left):
             if planned.name == name:
                 return place
-        told = "was already released" if name in self._made else "isn't planned"
-        raise RuntimeError(f"{name!r} {told}.")
+        problem = "was already released" if name in self._made else "isn't planned"
+        raise RuntimeError(f"{name!r} {problem}.")
 
     def _take(self, name):
         """Return what is planned next under a name, and count it as made."""

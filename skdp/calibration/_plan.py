@@ -104,7 +104,7 @@ def _fill(budget, classifier, share, n_steps):
 
 def _together(classifier, **changes):
     """Return a classifier's report with other events."""
-    # What was asked for: other methods are what it came to.
+    # A user asks for one of these two; a report has another name where an exact method was found.
     accountant = "rdp" if classifier.accountant == "rdp" else "pld"
     return dataclasses.replace(
         classifier, clipping=None, accountant=accountant, accountant_version=None, **changes

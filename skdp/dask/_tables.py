@@ -32,9 +32,9 @@ class RawTable(NamedTuple):
     # By place of the columns without a kind, of each entry the class, and what it is as a number
     # and as a day: arrays of shape (n_entries, 3).
     untyped: dict
-    # By place of those whose kind was decided, what each entry is: a number, or a word's place.
+    # By place of the columns whose kind was decided: each entry as a number, or as a word's place.
     decided: dict
-    # What the table is mapped to, and whether the rows that are held are what it gives.
+    # The basis that the table is mapped to, and whether the rows that are held are mapped by it.
     basis: Basis | None = None
     is_mapped: bool = False
 

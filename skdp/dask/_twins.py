@@ -156,7 +156,7 @@ class DaskClassifierMixin:
 
 
 OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
-# What is asked of weights is asked of rows in memory.
+# Estimators on Dask collections take no weights of classes.
 _WITHOUT = {"class_weight"}
 
 

@@ -18,7 +18,7 @@ from skdp.preprocessing._bounded import type_that_holds
 from skdp.preprocessing._plan import plan_imputer
 from skdp.preprocessing._solver import keep_largest, release_counts, release_means, release_medians
 
-# By default, of columns whose listed categories are strings, and of others.
+# The default fills: for columns whose listed categories are strings, and for all others.
 _WORD, _NUMBER = "missing_value", 0.0
 
 
