@@ -101,14 +101,16 @@ class Fits(NamedTuple):
     which a private selection keeps secret.
     """
 
-    count: int
+    # Nobody asks this tuple how often it holds something; files of before have the name.
+    count: int  # type: ignore[assignment]
     # Place of the last one among all fits in this process. What was made elsewhere, such as in a
     # worker, has the place at which it came here, after what is inside it; 0 in a file.
     number: int
 
 
 # By estimator. They are no attributes: those of two fits on like records are the same.
-_FITS, _NUMBERS = weakref.WeakKeyDictionary(), itertools.count(1)
+_FITS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_NUMBERS = itertools.count(1)
 # Their name where an estimator is copied.
 _OF_FITS = "_fits"
 
@@ -138,6 +140,10 @@ class PrivateEstimator(BaseEstimator):
     A copy that holds the seed of its noise is warned of, and one that fits elsewhere is charged to
     the same ledger. Files of skops hold the ledger as it was set.
     """
+
+    # Parameters of the constructors of subclasses.
+    ledger: object
+    random_state: object
 
     @property
     def privacy_report_(self):

@@ -117,11 +117,11 @@ class Budget:
     # delta allow.
     share: float = field(default=1.0, kw_only=True)
 
-    adjacencies: ClassVar = ("zero_out", "replace_one")
-    unit: ClassVar = "one row"
+    adjacencies: ClassVar[tuple[str, ...]] = ("zero_out", "replace_one")
+    unit: ClassVar[str] = "one row"
     of_groups: ClassVar = False
-    assumed_public: ClassVar = ASSUMED_PUBLIC
-    not_covered: ClassVar = NOT_COVERED
+    assumed_public: ClassVar[tuple[str, ...]] = ASSUMED_PUBLIC
+    not_covered: ClassVar[tuple[str, ...]] = NOT_COVERED
     # What the number of records is called.
     count: ClassVar = "n_samples"
 
@@ -199,13 +199,13 @@ class OfGroups:
 class GroupBudget(OfGroups, Budget):
     """What may be spent on protecting groups of rows, such as all rows of a person."""
 
-    assumed_public: ClassVar = (
+    assumed_public: ClassVar[tuple[str, ...]] = (
         ASSUMED_PUBLIC[0],
         "the numbers of groups and columns, and the names of the columns",
         *ASSUMED_PUBLIC[2:],
         "that `groups` has one id for a person, in all rows of that person",
     )
-    not_covered: ClassVar = (
+    not_covered: ClassVar[tuple[str, ...]] = (
         "running time and memory use, which reveal the number of rows",
         PART_OF_GROUP,
         *NOT_COVERED[1:],
@@ -224,9 +224,9 @@ class Plan:
     n_rows: int
 
     # Names the stream among those of one seed; see `make_stream`.
-    stream_key: ClassVar = ()
+    stream_key: ClassVar[tuple[int, ...]] = ()
     # How the guarantee is to be read.
-    notes: ClassVar = ()
+    notes: ClassVar[tuple[str, ...]] = ()
 
     @property
     def releases(self):

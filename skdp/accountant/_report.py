@@ -21,8 +21,11 @@ _NEIGHBOURS = {
     "replace_label": "the label of one record is replaced by any other label",
 }
 # What each adjacency can protect, the usual first.
-_UNITS = dict.fromkeys(("zero_out", "replace_one"), ("one row", "one group"))
-_UNITS["replace_label"] = ("the label of one row",)
+_UNITS = {
+    "zero_out": ("one row", "one group"),
+    "replace_one": ("one row", "one group"),
+    "replace_label": ("the label of one row",),
+}
 # What reports of groups say.
 PART_OF_GROUP = (
     'a part of a group under "zero_out", such as one of its rows or one of two people with one id: '

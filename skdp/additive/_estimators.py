@@ -1,5 +1,6 @@
 """Additive models of raw tables: what they share, and classification."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -51,6 +52,18 @@ CONSTRAINTS = {
 
 class BaseAdditive(CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
+
+    # Parameters of the constructors of subclasses.
+    features_budget: float | str
+    interactions: object
+    knots: object
+    monotonic_cst: object
+    n_jobs: int | None
+    # What subclasses say of their targets, and of the linear model that is fitted to the basis.
+    _linear: Callable
+    _one_curve: str
+    _set_target_units: Callable
+    _validated_y: Callable
 
     _reads_raw = True
     # Bounds that a step before promises are of columns by place: here they are of names.

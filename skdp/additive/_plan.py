@@ -29,7 +29,7 @@ class AdditivePlan(Plan):
     release of the multiplier that spends `rest`.
     """
 
-    stream_key: ClassVar = (ADDITIVE_KEY,)
+    stream_key: ClassVar[tuple[int, ...]] = (ADDITIVE_KEY,)
 
     table: TablePlan
     rest: Budget

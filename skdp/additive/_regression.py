@@ -7,7 +7,7 @@ from skdp._sklearn import StrOptions, quietly, validate_data
 from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
 
-_LINEAR_MODELS = {
+_LINEAR_MODELS: dict[str, type] = {
     "squared_error": DPRidge,
     "poisson": DPPoissonRegressor,
     "gamma": DPGammaRegressor,

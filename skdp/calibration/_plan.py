@@ -23,7 +23,7 @@ class CalibrationPlan(HistogramPlan):
     classifier: PrivacyReport
     n_bins: int
 
-    stream_key: ClassVar = (CALIBRATION_KEY,)
+    stream_key: ClassVar[tuple[int, ...]] = (CALIBRATION_KEY,)
     # The two parts have bounds of their own.
     clipping: ClassVar = None
 

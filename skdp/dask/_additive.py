@@ -19,7 +19,7 @@ _LINEAR = (DaskDPLogisticRegression, DaskDPRidge, DaskDPPoissonRegressor, DaskDP
 
 
 @dataclass(frozen=True)
-class _Reader(Reader, TableReader):
+class _Reader(Reader, TableReader):  # type: ignore[override]
     """What workers get to know of an additive model: what reads its table, and a linear model."""
 
     name, checked = TableReader.name, TableReader.checked

@@ -38,7 +38,7 @@ class _Reader(RowReader):
     clip: bool
 
     name: ClassVar = "label_aggregate"
-    checks_of_targets: ClassVar = {}
+    checks_of_targets: ClassVar[dict[str, object]] = {}
     n_jobs: ClassVar = None
 
     def certified_rows(self, X):

@@ -28,7 +28,7 @@ _PLUGIN = "skdp-pinned"
 _MOST_GATHERED, _BRANCHES = 64, 16
 # In a worker's process, what is pinned by the key of the task that loaded it. No key of Dask has
 # the rows: those may be spilled to disk, or be copied to other workers.
-_PINNED = {}
+_PINNED: dict = {}
 
 
 class _Pinned:

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -157,7 +157,7 @@ class TableReader:
         return type(self.table).__name__
 
     n_jobs = None
-    checks_of_targets = {}  # noqa: RUF012
+    checks_of_targets: ClassVar[dict[str, object]] = {}
 
     def checked(self, X, y):
         X, table = RawTable.of(read_frame(self.table, X, reset=False))

@@ -22,7 +22,7 @@ class DaskTwin:
     # The class for rows in memory.
     _local: type
     # Attributes of a fit that aren't public.
-    _learnt_too = ()
+    _learnt_too: tuple[str, ...] = ()
 
     def _opened(self, X, y, groups):
         """Return the client of a fit, and the table of its collections."""

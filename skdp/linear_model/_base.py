@@ -1,5 +1,6 @@
 """What linear models share: predictions, labels, and the check of what is published."""
 
+from collections.abc import Callable
 from numbers import Integral, Real
 
 import numpy as np
@@ -70,6 +71,24 @@ MARGIN_CONSTRAINTS = {**CLASS_CONSTRAINTS, "loss": [StrOptions({"log_loss", "hin
 
 class RowPrivateEstimator(RecordPrivateEstimator):
     """What the parameters of linear models that protect rows say in the same way everywhere."""
+
+    # Parameters of the constructors of subclasses; those that lack `classes` are regressors.
+    alpha: float
+    fit_intercept: bool
+    epsilon: float
+    adjacency: str
+    data_norm: float | None
+    classes: object
+    # What a fit publishes.
+    n_features_in_: int
+    # What the mixins of regressors and of classifiers give, and `BallMixin`.
+    _loss: Callable
+    _read_targets: Callable
+    _half_width: Callable
+    _has_given_bounds: Callable
+    _learnt: Callable
+    _set_coefs: Callable
+    _set_errors: Callable
 
     def _preview(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         return super()._preview(n_rows, n_features, n_outputs, by_group=by_group)

@@ -21,14 +21,14 @@ class ScoreBudget(Budget):
     accountant: str = "pld"
     mechanism: str = "auto"
 
-    assumed_public: ClassVar = (
+    assumed_public: ClassVar[tuple[str, ...]] = (
         "every argument of the call but the records",
         "the estimator: it was trained on other records, or its training is composed with this "
         "report; and it predicts each row by itself, whatever the other rows are",
         "the number of rows, and the names of the columns",
         "that the input was well formed (malformed input raises an error)",
     )
-    not_covered: ClassVar = (
+    not_covered: ClassVar[tuple[str, ...]] = (
         "running time and memory use",
         "the estimator's training, where it saw these records, and preprocessing fitted on them",
         "other releases of the same records: add them up with skdp.accountant.compose",
@@ -39,13 +39,13 @@ class ScoreBudget(Budget):
 class GroupScoreBudget(OfGroups, ScoreBudget):
     """What may be spent on scores of groups, of each of which one row or a few are counted."""
 
-    assumed_public: ClassVar = (
+    assumed_public: ClassVar[tuple[str, ...]] = (
         *ScoreBudget.assumed_public[:2],
         "the number of groups, and the names of the columns",
         ScoreBudget.assumed_public[3],
         GroupBudget.assumed_public[-1],
     )
-    not_covered: ClassVar = (PART_OF_GROUP, *ScoreBudget.not_covered)
+    not_covered: ClassVar[tuple[str, ...]] = (PART_OF_GROUP, *ScoreBudget.not_covered)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,7 +60,7 @@ class HistogramPlan(Plan):
     average_over: str = "rows"
 
     # Scores of the records that a fit of the same seed had must not have its noise.
-    stream_key: ClassVar = (HISTOGRAM_KEY,)
+    stream_key: ClassVar[tuple[int, ...]] = (HISTOGRAM_KEY,)
 
     @property
     def releases(self):

@@ -50,11 +50,11 @@ class SearchBudget(Budget):
 
     accountant: str = "pld"
 
-    assumed_public: ClassVar = (
+    assumed_public: ClassVar[tuple[str, ...]] = (
         "every parameter of the search: the candidates, and how they are chosen among",
         *Budget.assumed_public[1:],
     )
-    not_covered: ClassVar = (
+    not_covered: ClassVar[tuple[str, ...]] = (
         "running time, memory use and the state of the process, which reveal the number of trials",
         *Budget.not_covered[1:2],
         "other scores on private records: they carry no noise",
@@ -66,8 +66,11 @@ class SearchBudget(Budget):
 class SearchGroupBudget(OfGroups, SearchBudget):
     """What may be spent on a search that protects groups of rows."""
 
-    assumed_public: ClassVar = (SearchBudget.assumed_public[0], *GroupBudget.assumed_public[1:])
-    not_covered: ClassVar = (
+    assumed_public: ClassVar[tuple[str, ...]] = (
+        SearchBudget.assumed_public[0],
+        *GroupBudget.assumed_public[1:],
+    )
+    not_covered: ClassVar[tuple[str, ...]] = (
         SearchBudget.not_covered[0],
         GroupBudget.not_covered[1],
         *SearchBudget.not_covered[1:],
@@ -92,7 +95,7 @@ class SelectionPlan(Plan):
     average_over: str = "rows"
     rows_per_group: float = 1
 
-    stream_key: ClassVar = (SEARCH_KEY,)
+    stream_key: ClassVar[tuple[int, ...]] = (SEARCH_KEY,)
 
     @property
     def releases(self):

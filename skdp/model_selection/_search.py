@@ -1,6 +1,7 @@
 """Private searches over settings: a grid of them, and settings that are drawn at random."""
 
 import math
+from collections.abc import Callable
 from numbers import Integral, Real
 
 import numpy as np
@@ -101,6 +102,15 @@ def _targets_as_numbers(y):
 
 class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     """What searches share; subclasses have `_settings`, the candidates."""
+
+    # Parameters of the constructors of subclasses.
+    estimator: object
+    method: str
+    n_jobs: int | None
+    n_trials: int | str
+    scoring: object
+    validation_size: float
+    _settings: Callable
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y=None, groups=None, **params):

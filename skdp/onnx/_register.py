@@ -108,8 +108,12 @@ def _entry(model, key):
 
 
 # As of scikit-learn's LogisticRegression.
-_OPTIONS = {key: [True, False] for key in ("nocl", "output_class_labels", "raw_scores")}
-_OPTIONS["zipmap"] = [True, False, "columns"]
+_OPTIONS = {
+    "nocl": [True, False],
+    "output_class_labels": [True, False],
+    "raw_scores": [True, False],
+    "zipmap": [True, False, "columns"],
+}
 _TRANSFORMERS = {
     preprocessing.BoundsScaler: _graphs.convert_bounds_scaler,
     preprocessing.NormClipper: _graphs.convert_norm_clipper,

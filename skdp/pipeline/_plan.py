@@ -35,12 +35,12 @@ class PipelineBudget(Budget):
 
     accountant: str = "pld"
 
-    assumed_public: ClassVar = (
+    assumed_public: ClassVar[tuple[str, ...]] = (
         "every parameter of the pipeline and of its steps",
         *Budget.assumed_public[1:],
         "which columns hold numbers",
     )
-    not_covered: ClassVar = (
+    not_covered: ClassVar[tuple[str, ...]] = (
         Budget.not_covered[0],
         "preprocessing before the pipeline, and parameters chosen by looking at the records",
         *Budget.not_covered[2:],
@@ -51,12 +51,15 @@ class PipelineBudget(Budget):
 class PipelineGroupBudget(OfGroups, PipelineBudget):
     """What may be spent on a pipeline that protects groups of rows."""
 
-    assumed_public: ClassVar = (
+    assumed_public: ClassVar[tuple[str, ...]] = (
         PipelineBudget.assumed_public[0],
         *GroupBudget.assumed_public[1:],
         PipelineBudget.assumed_public[-1],
     )
-    not_covered: ClassVar = (*GroupBudget.not_covered[:2], *PipelineBudget.not_covered[1:])
+    not_covered: ClassVar[tuple[str, ...]] = (
+        *GroupBudget.not_covered[:2],
+        *PipelineBudget.not_covered[1:],
+    )
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ class PipelinePlan(Plan):
 
     parts: tuple
 
-    stream_key: ClassVar = (PIPELINE_KEY,)
+    stream_key: ClassVar[tuple[int, ...]] = (PIPELINE_KEY,)
 
     @property
     def releases(self):

@@ -33,7 +33,8 @@ class TransformerPlan(Plan):
     """The releases of a private transformer, each a `Planned`; none where nothing is learnt."""
 
     planned: tuple
-    stream_key: tuple
+    # It differs between plans of this class, unlike elsewhere.
+    stream_key: tuple  # type: ignore[misc]
     # What the noisy count of a category that nobody listed must exceed to be published.
     threshold: float = math.inf
 

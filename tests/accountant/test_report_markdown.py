@@ -94,7 +94,11 @@ def as_text(markdown):
 
 
 def released(report):
-    return report.released or report.event
+    """What a reader is to find: releases by their names where they have any."""
+    if report.names:
+        named = zip(report.names, report.events, strict=True)
+        return [f"{name}: {event}" for name, event in named]
+    return [report.released or report.event]
 
 
 def check(report):
@@ -105,7 +109,7 @@ def check(report):
     assert all(len(re.findall(r"(?<!\\)\|", row)) == 3 for row in rows)
     assert not re.search(r"(?m)^#", markdown)
     text, plain = as_text(markdown), " ".join(report.to_text().split())
-    for said in (*report.assumed_public, *report.not_covered, *report.notes, released(report)):
+    for said in (*report.assumed_public, *report.not_covered, *report.notes, *released(report)):
         assert " ".join(said.split()) in text
     assert f"Adjacency {report.adjacency}" in text
     assert f"Made by skdp {report.skdp_version}" in text

@@ -1,5 +1,6 @@
 """What estimators share that learn a ball: planning it, learning it, and publishing it."""
 
+from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
@@ -27,6 +28,8 @@ _BALL_ATTRIBUTES = "center_", "scale_", "radius_"
 class BallMixin:
     """Planning a ball, learning it, and publishing it, for estimators that protect rows."""
 
+    # Reads rows and targets; the mixins of regressors and of classifiers give it.
+    _read: Callable
     # Estimators that use one thread have no such parameter.
     n_jobs = None
     # Whether columns are of one size by what is public.

@@ -77,6 +77,8 @@ def bins_about(length):
 class _Learning:
     """What is released before the steps of a model: subclasses have `releases`."""
 
+    releases: tuple
+
     @property
     def events(self):
         """What the accountant adds up."""

@@ -92,6 +92,20 @@ class _InRanges(SteppedEstimator):
 class BaseDPCD(BallMixin, _InRanges):
     """Bounds, planning and solving of the DP-CD estimators."""
 
+    # Parameters of the constructors of subclasses.
+    average_every: int | str | None
+    ball_budget: float | str
+    clip_by: str
+    clipping_norm: float | str
+    coef_bounds: object
+    l1_ratio: float
+    max_iter: int
+    selection: str
+    shrinkage: float | str
+    smoothness: object
+    smoothness_budget: float
+    step_size: float | str
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, public_weight=None):
         """Fit the model privately.

@@ -40,6 +40,17 @@ _CONSTRAINTS = {
 class _BaseDPSCD(BallMixin, SteppedEstimator):
     """What the DP-SCD estimators share."""
 
+    # Parameters of the constructors of subclasses.
+    average: bool
+    ball_budget: float | str
+    batch_size: int | str
+    clipping_norm: float | str
+    feature_bounds: object
+    max_iter: int
+    noisy_dual: bool
+    proximal: float | str
+    solver: str
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, public_weight=None):
         """Fit the model privately.

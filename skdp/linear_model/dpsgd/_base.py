@@ -75,6 +75,18 @@ class _Stream:
 class BaseDPSGD(BallMixin, SteppedEstimator):
     """Planning, solving and streams of the DP-SGD estimators."""
 
+    # Parameters of the constructors of subclasses.
+    average: bool
+    batch_size: int | str
+    clipping_norm: float | str
+    eta0: float | str
+    l1_ratio: float
+    learning_rate: str
+    max_iter: int
+    mechanism: str
+    penalty: str
+    power_t: float
+
     # What earlier calls of `partial_fit` left.
     _stream = None
 

@@ -97,9 +97,10 @@ class DPSGDPlan(SteppedPlan):
     noise_multipliers: np.ndarray | None = None
     full_step_noise: float = math.inf
     event: LaplaceEvent | None = None
-    notes: tuple = ()
+    # These differ between plans of this class, unlike elsewhere.
+    notes: tuple = ()  # type: ignore[misc]
     same_clip: bool = True
-    stream_key: tuple = ()
+    stream_key: tuple = ()  # type: ignore[misc]
 
     @property
     def releases(self):

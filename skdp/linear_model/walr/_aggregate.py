@@ -5,6 +5,7 @@ import json
 import math
 import operator
 from functools import partial, reduce
+from typing import ClassVar
 
 import numpy as np
 
@@ -159,7 +160,7 @@ class LabelAggregate:
     parts = ()
     mechanism = "gaussian"
     # A sum has the smallest number that any of its parts has.
-    _smallest = ("noise_multiplier",)
+    _smallest: ClassVar[tuple[str, ...]] = ("noise_multiplier",)
 
     def __post_init__(self):
         for name in _ARRAYS:
@@ -412,7 +413,7 @@ class ResponseAggregate(LabelAggregate):
     flip_probability: float
 
     mechanism = "randomized_response"
-    _smallest = ("noise_multiplier", "flip_probability")
+    _smallest: ClassVar[tuple[str, ...]] = ("noise_multiplier", "flip_probability")
 
     def __post_init__(self):
         self._set("flip_probability", check_real(self.flip_probability, "flip_probability"))

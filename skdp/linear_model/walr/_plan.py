@@ -27,10 +27,13 @@ class LabelBudget(Budget):
     accountant: str = "pld"
     mechanism: str = "auto"
 
-    adjacencies: ClassVar = ("replace_label",)
+    adjacencies: ClassVar[tuple[str, ...]] = ("replace_label",)
     unit: ClassVar = "the label of one row"
-    assumed_public: ClassVar = (*ASSUMED_PUBLIC, "the features of every row: all of X")
-    not_covered: ClassVar = (
+    assumed_public: ClassVar[tuple[str, ...]] = (
+        *ASSUMED_PUBLIC,
+        "the features of every row: all of X",
+    )
+    not_covered: ClassVar[tuple[str, ...]] = (
         "the features, which are not protected at all: who took part, and with what features, may "
         "be learnt",
         *NOT_COVERED,

@@ -1,9 +1,9 @@
 """Releases of labels: what their holder runs, and what rows they are of."""
 
 import math
-from collections import namedtuple
 from functools import partial
 from secrets import token_hex
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,22 @@ CONSTRAINTS = {name: COMMON_CONSTRAINTS[name] for name in _COMMON_OPTIONS} | {
     "noise_shape": [StrOptions({"auto", "adapted", "spherical"})],
     "data_norm": [POSITIVE, None],
 }
-Options = namedtuple("Options", CONSTRAINTS)
+
+
+class Options(NamedTuple):
+    """The parameters of `label_aggregate`, by their names."""
+
+    fit_intercept: bool
+    epsilon: float
+    delta: float | str
+    ledger: object
+    random_state: object
+    classes: object
+    mechanism: str
+    noise_shape: str
+    data_norm: float | None
+
+
 _TOO_MANY_COLUMNS = (
     f"WALR takes {tuned.LARGEST_N_COLUMNS} columns at most: use fewer (user guide, sparse rows and "
     "many columns)."

@@ -88,6 +88,18 @@ class Solved(NamedTuple):
 class BaseWhitened(BallMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
 
+    # Parameters of the constructors of subclasses.
+    average: bool
+    ball_budget: float | str
+    clipping_norm: float | str
+    inference: bool
+    max_iter: int | str
+    moment_budget: float | str
+    rows_per_group: float | str
+    step_size: float | str
+    # Constraints of these parameters, as scikit-learn checks them.
+    _parameter_constraints: dict
+
     # Estimators without these parameters have their defaults.
     momentum, public_moment = "auto", None
     _copies_rows = False

@@ -36,6 +36,9 @@ _POWER = "power must be 0 or at least 1: no distribution has one in between."
 class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     """A mean that is the exponential of a linear predictor; `_power` is that of its variance."""
 
+    # Subclasses have a number, or a property that follows from a parameter.
+    _power: float
+
     # Standard errors aren't inferred.
     inference = False
     _learns_sizes = True

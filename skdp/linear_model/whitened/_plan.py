@@ -91,7 +91,8 @@ class WhitenedPlan(Plan):
     step_size: float | str
     momentum: float | str
     average: bool
-    notes: tuple = ()
+    # It differs between plans of this class, unlike elsewhere.
+    notes: tuple = ()  # type: ignore[misc]
 
     @property
     def releases(self):

@@ -47,6 +47,9 @@ _LARGEST_UNIT = 1e30
 class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     """A linear model of targets in units of their spread, which is released first."""
 
+    # Parameters of the constructors of subclasses.
+    target_bounds: object
+
     # Standard errors aren't inferred.
     inference = False
     # The quantile of the errors that the intercept is moved to in the end, or None.

@@ -31,7 +31,7 @@ class GreedyPlan(SteppedPlan):
     intercept is the intercept's, without a choice.
     """
 
-    notes: ClassVar = (
+    notes: ClassVar[tuple[str, ...]] = (
         "coordinates were chosen by exponential mechanisms (selection='greedy'), each of which is "
         "accounted as a Gaussian release that tells at least as much",
     )
