@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from skdp.additive import _tuned as tuned
-from skdp.preprocessing.table._terms import HatsTerm
+from skdp.preprocessing.table._terms import HatsTerm, LineTerm, PairTerm, WordsTerm
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,7 +80,7 @@ class Shape:
     the records: values have to be relative to some mean.
     """
 
-    term: object
+    term: HatsTerm | LineTerm | WordsTerm | PairTerm
     labels: tuple
     nodes: np.ndarray
     points: np.ndarray

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.compose import ColumnTransformer
 
 from skdp._estimator import rehearse
+from skdp._release.plan import Budget
 from skdp._sklearn import quietly, take_columns, take_rows
 from skdp.pipeline._budget import with_norm
 from skdp.pipeline._leaks import why_refused
@@ -53,7 +54,7 @@ class Rehearsal:
 
     y: object
     groups: object
-    budget: object
+    budget: Budget | None
     n_rows: int
 
     def of_all(self, steps, X):
