@@ -250,8 +250,10 @@ class PrivateEstimator(BaseEstimator):
 
     def __reduce_ex__(self, protocol):
         # A pickle may be on its way to a worker, whose fits are charged to the same ledger.
-        build, arguments, state, *rest = super().__reduce_ex__(protocol)
-        if "ledger" in state:
+        parts = super().__reduce_ex__(protocol)
+        # A subclass with a `__reduce__` of its own may have no state, or one of another kind.
+        build, arguments, state, *rest = (*parts, None) if len(parts) == 2 else parts
+        if isinstance(state, dict) and "ledger" in state:
             state = {**state, "ledger": named_ledger(state["ledger"])}
         return (build, arguments, state, *rest)
 

@@ -102,3 +102,14 @@ def test_what_holds_a_seeded_fit_warns_too(records):
                 copied(holder)
             assert len(caught) == n_warnings
             assert all(points_at(warning, __file__) for warning in caught)
+
+
+class Rebuilt(DPSCDClassifier):
+    """A subclass that says itself what a pickle of it holds: a function, and what it is given."""
+
+    def __reduce__(self):
+        return Rebuilt, ()
+
+
+def test_a_subclass_says_itself_what_its_pickles_hold():
+    assert type(pickle.loads(pickle.dumps(Rebuilt()))) is Rebuilt
