@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model import DPLogisticRegression, DPSCDClassifier
-from skdp.metrics._scorings import LEAST_PROBABILITY
+from skdp.metrics._tuned import LEAST_PROBABILITY
 
 NOTE = "Scaling and norms are public. Test log losses, means over seeds."
 DELTA, ALPHA = 1e-5, 1e-4

@@ -203,7 +203,7 @@ def client():
     """Return a client of workers that are threads of this process, and end with it."""
     import distributed
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     return distributed.Client(processes=False, set_as_default=False, **options)
 
 

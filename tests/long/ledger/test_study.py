@@ -25,7 +25,7 @@ def test_workers_charge_one_file(backend, ledger, data):
 def test_dask_workers_charge_one_file(ledger, data):
     distributed = pytest.importorskip("distributed")
     model = DPLogisticRegression(ledger=ledger, **FIT)
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     cluster = distributed.LocalCluster(**options)
     with cluster, distributed.Client(cluster), joblib.parallel_backend("dask"):
         cross_validate(model, *data, cv=FOLDS)
