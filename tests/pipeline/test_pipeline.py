@@ -472,6 +472,8 @@ def test_the_ledger_of_the_environment_is_charged_once_too(tmp_path, monkeypatch
 
 
 @ONE_OR_MORE_WORKERS
+# A search sends the fitted pipeline to its workers, which pickles the seed.
+@pytest.mark.filterwarnings("ignore:This DPPipeline was fitted with a seed")
 def test_manners_of_a_pipeline(n_jobs, tmp_path):
     frame, y = table(900)
     model = everything(DPLogisticRegression(**TWO), random_state=0)

@@ -263,7 +263,12 @@ TYPED = {
 
 # What pandas 2 itself makes of texts with null characters, of whole numbers beyond floats and of
 # days before 1677 differs, and narwhals of its time takes decimals of 256 bits for numbers.
-_LOST_BY_OLD_PANDAS = "pandas category", "pandas periods", "arrow decimal, 256"
+_LOST_BY_OLD_PANDAS = (
+    "pandas category",
+    "pandas arrow dictionary",
+    "pandas periods",
+    "arrow decimal, 256",
+)
 if int(pd.__version__.split(".")[0]) < 3:
     for _containers in (ANY, *TYPED.values()):
         for _name in _LOST_BY_OLD_PANDAS:

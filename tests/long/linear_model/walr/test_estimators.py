@@ -7,7 +7,7 @@ import pytest
 
 from skdp.linear_model import WALRClassifier, label_aggregate, walr_path
 from tests.door import consistent_means
-from tests.linear_model.walr.test_estimators import N_ROWS, objective, several
+from tests.linear_model.walr.test_estimators import N_ROWS, objective, records, several
 
 
 @pytest.mark.parametrize(
