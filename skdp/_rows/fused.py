@@ -28,7 +28,7 @@ def kernels_for(X):
         is_compiled = can_compile(prod(X.shape))
     if not (is_plain and is_compiled):
         return None
-    return import_module("skdp._rows.kernels")
+    return import_module(f"{__package__}.kernels")
 
 
 def kernels_for_columns(n_slopes, loss):
@@ -46,10 +46,13 @@ def can_compile(n_entries):
 
 
 def _compiled(name):
+    """Return a module of this room that needs numba, or None without numba."""
     try:
-        return import_module(f"skdp._rows.{name}")
+        import_module("numba")
     except ImportError:
         return None
+    # A module that isn't there is a fault, and no reason to sum by NumPy.
+    return import_module(f"{__package__}.{name}")
 
 
 def units_of(X, block):
