@@ -3,7 +3,6 @@
 import ast
 import re
 import sys
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from skdp.utils.discovery import all_estimators
 from tests._listed import suited
 from tests._loops import for_each
 from tests.door import BoundedColumns
-from tests.house import DOORS, private_names, trees_of
+from tests.house import DOORS, private_names, tree_of, trees_of
 
 ROOT = Path(skdp.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -89,11 +88,6 @@ def imports(tree):
 
 
 MODULES = [(module_of(path), path) for path in FILES]
-
-
-@cache
-def tree_of(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @for_each("module, path", MODULES)
