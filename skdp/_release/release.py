@@ -13,6 +13,9 @@ from skdp._release.mechanisms import (
 )
 from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent
 
+# Parts of a budget add up to it but for rounding, which is far below this.
+ROUNDING_OF_PARTS = 1e-6
+
 
 @dataclass(frozen=True, kw_only=True)
 class Release:

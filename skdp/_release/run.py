@@ -10,11 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._release.release import costs_of
-from skdp.accountant import GaussianEvent
-
-# Parts of a budget add up to it but for rounding, which is far below this.
-_ROUNDING = 1e-6
+from skdp._release.release import ROUNDING_OF_PARTS, costs_of
+from skdp.accountant._profile import full_batch_mu
 
 
 class Entry(NamedTuple):
@@ -46,7 +43,7 @@ class Run:
         self._made, self._bounded = set(), set()
         self._log = []
         events = [cost.event for cost in costs_of(self._left)] if charged is None else charged
-        self._allowed = sum(self._squared_mu(event) for event in events)
+        self._allowed = self._squared_mu(events)
         self._spent = 0.0
         self.reproducible = stream.reproducible
 
@@ -95,11 +92,10 @@ class Run:
         if reserve.release is not None:
             raise RuntimeError(f"{name!r} is one release, and no charge for others.")
         events = [event for one in releases for event in one.events]
-        needed, allowed = (sum(map(self._squared_mu, some)) for some in (events, reserve.events))
         erasure = sum(one.erasure for one in releases)
         is_covered = (
-            all(map(_is_closed, events))
-            and needed <= allowed * (1.0 + _ROUNDING)
+            full_batch_mu(events, self._adjacency) is not None
+            and _is_within(self._squared_mu(events), self._squared_mu(reserve.events))
             and erasure <= reserve.erasure
         )
         if not is_covered:
@@ -193,13 +189,13 @@ class Run:
     def _check_cost(self, planned, release, n_steps):
         """Refuse what costs more than its name was planned for, or all so far more than charged."""
         event = release.event
-        spent, allowed = self._squared_mu(event), sum(map(self._squared_mu, planned.events))
+        spent = self._squared_mu([event])
         self._spent += spent
         is_planned = (
             n_steps == event.n_releases
             and release.mechanism.noise_multiplier >= event.noise_multiplier
-            and spent <= allowed * (1.0 + _ROUNDING)
-            and self._spent <= self._allowed * (1.0 + _ROUNDING)
+            and _is_within(spent, self._squared_mu(planned.events))
+            and _is_within(self._spent, self._allowed)
             and all(
                 event.noise_multiplier >= other.noise_multiplier
                 for other in planned.events
@@ -209,14 +205,15 @@ class Run:
         if not is_planned:
             raise RuntimeError(f"{planned.name!r} would cost more than was planned.")
 
-    def _squared_mu(self, event):
-        """Return the square of the parameter of Gaussian releases of full batches, else 0."""
-        return event.mu(self._adjacency) ** 2 if _is_closed(event) else 0.0
+    def _squared_mu(self, events):
+        """Return what the Gaussian releases of full batches among events come to: a sum of mu^2."""
+        mus = (full_batch_mu([event], self._adjacency) for event in events)
+        return sum(mu**2 for mu in mus if mu is not None)
 
 
-def _is_closed(event):
-    """Return whether squares of mu of such events add up."""
-    return type(event) is GaussianEvent and event.sampling_rate == 1.0
+def _is_within(spent, allowed):
+    """Return whether a sum of mu^2 is at most another, but for rounding."""
+    return spent <= allowed * (1.0 + ROUNDING_OF_PARTS)
 
 
 class Steps:

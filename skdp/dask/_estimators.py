@@ -152,9 +152,8 @@ class DaskWhitened(DaskTwin):
         ball = learn_ball(sums, plan=plan.ball, run=run)
         sums.place(ball)
         bias = ball.radius * plan.problem.bias
-        plan = following(plan, ball, sums.stretch(ball.center / ball.scale, bias), bias)
-        run.follow(plan.releases)
-        return plan, ball
+        stretch = sums.stretch(ball.center / ball.scale, bias)
+        return following(plan, ball, stretch, bias, run), ball
 
 
 _NO_CLASSES = (

@@ -119,9 +119,7 @@ class BallMixin:
         with BallSums(rows.X, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
             ball = learn_ball(sums, plan=plan.ball, run=run)
         rows = self._bounded_by(ball, rows.X, is_null)
-        plan = following(plan, ball, rows.stretch, rows.bias)
-        run.follow(plan.releases)
-        return rows, plan, ball
+        return rows, following(plan, ball, rows.stretch, rows.bias, run), ball
 
     def _bounded_by(self, ball, X, is_null):
         """Return rows in a ball's units with certified norms, or without one clipped ones."""

@@ -69,9 +69,14 @@ def inside(ball, coefs, bias):
     return coefs
 
 
-def following(plan, ball, stretch, bias):
-    """Return the plan for rows of a ball; see `WhitenedPlan.following`."""
-    return plan.following(ball.radius, stretch, partial(outside, ball, bias=bias))
+def following(plan, ball, stretch, bias, run):
+    """Return the plan for rows of a ball, whose bounds a run takes over.
+
+    See `WhitenedPlan.following`.
+    """
+    plan = plan.following(ball.radius, stretch, partial(outside, ball, bias=bias))
+    run.follow(plan.releases)
+    return plan
 
 
 # A warning about an overflow would tell of the data.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from skdp._release.plan import Budget
-from skdp._release.release import Planned, named
+from skdp._release.release import ROUNDING_OF_PARTS, Planned, named
 from skdp.accountant import ErasureEvent, GaussianEvent
 from skdp.accountant._profile import full_batch_mu
 from skdp.preprocessing._plan import TransformerPlan, count_release
@@ -17,8 +17,6 @@ from skdp.preprocessing.table import _tuned as tuned
 
 # What is released, and what the rest is charged as, as runs and reports call it.
 KINDS, FOLLOWING = "kinds of columns", "releases after the kinds of columns"
-# Parts of a budget add up to it but for rounding, which is far below this.
-_ROUNDING = 1e-6
 _DECLARE = (
     "delta must be positive to learn whether the columns {} hold numbers, dates or words, as their "
     "types don't say. For delta=0 name them in numeric_features or categorical_features."
@@ -57,10 +55,10 @@ class KindsPlan(TransformerPlan):
         noisy = [cost for cost in costs if type(cost.event) is not ErasureEvent]
         kinds, stand_in, *erasure = self.costs
         spent, charged = self._mu(noisy), self._mu([stand_in])
-        if spent > charged * (1.0 + _ROUNDING):
+        if spent > charged * (1.0 + ROUNDING_OF_PARTS):
             raise RuntimeError("what followed the release of kinds costs more than its charge.")
         # What was left out because of the kinds was charged all the same.
-        following = [stand_in] if spent < charged * (1.0 - _ROUNDING) else noisy
+        following = [stand_in] if spent < charged * (1.0 - ROUNDING_OF_PARTS) else noisy
         return (kinds, *following, *erasure)
 
     def _mu(self, costs):
