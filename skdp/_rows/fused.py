@@ -46,13 +46,10 @@ def can_compile(n_entries):
 
 
 def _compiled(name):
-    """Return a module of this room that needs numba, or None without numba."""
     try:
-        import_module("numba")
+        return import_module(f"{__package__}.{name}")
     except ImportError:
         return None
-    # A module that isn't there is a fault, and no reason to sum by NumPy.
-    return import_module(f"{__package__}.{name}")
 
 
 def units_of(X, block):
