@@ -198,13 +198,20 @@ add("compiled: weights", fit_compiled_weights)
 # Pinned partitions.
 
 
-@functools.cache
-def client():
-    """Return a client of workers that are threads of this process, and end with it."""
+@contextmanager
+def client_of(pinned):
+    """Have a client of workers that are threads of this process, or None, for as long as a fit.
+
+    Workers that live longer log their heartbeats into tests that compare logs.
+    """
+    if not pinned:
+        yield None
+        return
     import distributed
 
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    return distributed.Client(processes=False, set_as_default=False, **options)
+    with distributed.Client(processes=False, set_as_default=False, **options) as client:
+        yield client
 
 
 def parts_of(array, sizes):
@@ -238,8 +245,9 @@ def fit_parts(name, pinned, of_people=False, **options):
         ids = np.sort(people_of(X))
         sizes = cuts_of(ids)
         ids = parts_of(ids, sizes)
-    model = getattr(skdp.dask, name)(client=client() if pinned else None, **options)
-    return model.fit(parts_of(X, sizes), parts_of(y, sizes), groups=ids)
+    with client_of(pinned) as client:
+        model = getattr(skdp.dask, name)(client=client, **options)
+        return model.fit(parts_of(X, sizes), parts_of(y, sizes), groups=ids)
 
 
 def fit_parts_of_table(name, pinned, of_people=False, **options):
@@ -251,12 +259,11 @@ def fit_parts_of_table(name, pinned, of_people=False, **options):
         y = X["debt"].to_numpy()
     ids = np.sort(people_of(X))
     sizes = cuts_of(ids)
-    model = getattr(skdp.dask, name)(
-        client=client() if pinned else None, compute_chunk_sizes=True, **options
-    )
     groups = parts_of(ids, sizes) if of_people else None
     y = parts_of(pd.DataFrame({"y": y}), sizes)["y"]
-    return model.fit(parts_of(X, sizes), y, groups=groups).set_params(client=None)
+    with client_of(pinned) as client:
+        model = getattr(skdp.dask, name)(client=client, compute_chunk_sizes=True, **options)
+        return model.fit(parts_of(X, sizes), y, groups=groups).set_params(client=None)
 
 
 def fit_step_in_parts(step, X, pinned):
@@ -265,7 +272,8 @@ def fit_step_in_parts(step, X, pinned):
 
     step = clone(step)
     X = parts_of(X, (70, 70, 70, 30))
-    return skdp.dask.fit(step, X, client=client() if pinned else None, compute_chunk_sizes=True)
+    with client_of(pinned) as client:
+        return skdp.dask.fit(step, X, client=client, compute_chunk_sizes=True)
 
 
 BINARY = ("DaskDPLogisticRegression", {"max_iter": 4, **TWO})
