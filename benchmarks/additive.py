@@ -9,13 +9,21 @@ must be installed by hand; it reads the ranges of the columns from the data. On 
 `TUNED` it has six settings, too, of which the one that is best on the rows held out is shown ("best
 of six"). What additive models are better by is a mean of differences paired by seed.
 
+``--rows`` keeps so many of the training rows, 0 all of them. "slope" is that of a logistic
+regression of the held-out labels on the log odds that a model predicts: below 1 it is too sure.
+"rate" is its mean risk over the share of cases, and "over_constant" its log loss less that of the
+training rows' share of cases. Each fit is a row of additive_fits.csv. ``--before FILE`` compares
+the additive models with those of such a file of an earlier version, paired by seed.
+
     python benchmarks/additive.py --data FOLDER
+    python benchmarks/additive.py --data FOLDER --rows 500 2000 --before OTHER/additive_fits.csv
 """
 
 import itertools
 import time
 import warnings
 from functools import lru_cache
+from pathlib import Path
 
 import _common as bench
 import numpy as np
@@ -56,7 +64,10 @@ TABLES = {
 SETTINGS = list(itertools.product((100, 300, 1000), (16, 32)))
 TUNED, SIX = ("adult", "bank_marketing", "california_housing"), "DP-EBM, best of six"
 NO_PRIVACY = ("additive, no privacy", "linear, no privacy", "trees, no privacy")
-MEASURES = ("auc", "log_loss", "r2", "fit_seconds")
+MEASURES = ("auc", "log_loss", "r2", "slope", "rate", "over_constant", "fit_seconds")
+# What is better if it is larger, or, with -1, if it is smaller.
+BETTER = {"auc": 1.0, "log_loss": -1.0, "r2": 1.0}
+FIT = ["data", "way", "epsilon", "rows", "seed"]
 NOTE = (
     "Raw tables; which columns hold numbers is public, and so are the classes. "
     "What has no privacy has an epsilon of inf."
@@ -124,56 +135,97 @@ def make_model(name, way, epsilon, seed):
     return make_pipeline(parts, LogisticRegression(max_iter=1000) if binary else Ridge())
 
 
-def score(name, way, epsilon, seed):
-    """Return area under the curve, log loss, R2 and seconds of one fit."""
+def score(name, way, epsilon, rows, seed):
+    """Return the `MEASURES` of one fit to so many training rows, or to all if that is 0."""
     X, y = load_table(name)
     binary = TABLES[name][2] is not None
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=seed)
+    X, y = X[: rows or None], y[: rows or None]
     model = make_model(name, way, epsilon, seed)
     with warnings.catch_warnings(action="ignore"):  # of ranges that are read from the data
         start = time.perf_counter()
         model.fit(X, y)
         seconds = time.perf_counter() - start
-        if not binary:
-            return np.nan, np.nan, r2_score(y_test, model.predict(X_test)), seconds
-        chances = model.predict_proba(X_test)[:, 1]
-    return roc_auc_score(y_test, chances), log_loss(y_test, chances), np.nan, seconds
+        found = dict.fromkeys(MEASURES, np.nan) | {"fit_seconds": seconds}
+        if binary:
+            found |= judge(y_test, model.predict_proba(X_test)[:, 1], y.mean())
+        else:
+            found["r2"] = r2_score(y_test, model.predict(X_test))
+    return tuple(found.values())
+
+
+def judge(y, chances, share):
+    """Return measures of predicted chances of 1, and of a constant share of these."""
+    chances = np.clip(chances, 1e-12, 1.0 - 1e-12)
+    loss, odds = log_loss(y, chances), np.log(chances / (1.0 - chances))[:, np.newaxis]
+    found = {"auc": roc_auc_score(y, chances), "log_loss": loss, "rate": chances.mean() / y.mean()}
+    found["over_constant"] = loss - log_loss(y, np.full(len(y), share))
+    if np.ptp(odds) > 1e-9:
+        found["slope"] = LogisticRegression(C=1e6).fit(odds, y).coef_.item()
+    return found
+
+
+def count_rows(name, rows):
+    """Return how many rows a fit has."""
+    n_rows = len(load_table(name)[1])
+    return min(rows or n_rows, n_rows - int(np.ceil(0.25 * n_rows)))
 
 
 def take_best(found, cells):
     """Return values and cells with one of several settings of DP-EBM, by log loss or R2."""
     kept, best = [], {}
     for cell, values in zip(cells, found, strict=True):
-        name, way, epsilon = cell
+        name, way, *setting = cell
         loss = np.nan_to_num(values[:, 1]).mean() - np.nan_to_num(values[:, 2]).mean()
+        key = (name, *setting)
         if not way[-1].isdigit():
             kept.append((cell, values))
-        elif (name, epsilon) not in best or loss < best[name, epsilon][0]:
-            best[name, epsilon] = loss, values
-    kept += [((name, SIX, epsilon), values) for (name, epsilon), (_, values) in best.items()]
+        elif key not in best or loss < best[key][0]:
+            best[key] = loss, values
+    kept += [((name, SIX, *setting), values) for (name, *setting), (_, values) in best.items()]
     return [values for _, values in kept], [cell for cell, _ in kept]
+
+
+def list_differences(values, others, **known):
+    """Return a row for each measure of what values are better by than others, paired by seed."""
+    rows = []
+    for measure, sign in BETTER.items():
+        better = sign * (values - others)[:, MEASURES.index(measure)]
+        if not np.isnan(better).any():
+            told = bench.summarize(better, "mean", "se")
+            rows.append({**known, "measure": measure, "better_by": told["mean"], "se": told["se"]})
+    return rows
 
 
 def compare(found, cells):
     """Return what additive models are better by than DP-EBM, paired by seed."""
     rows, of = [], dict(zip(cells, found, strict=True))
-    for (name, way, epsilon), values in of.items():
-        if not way.startswith("DP-EBM"):
-            continue
-        better = (of[name, "additive", epsilon] - values) * [1.0, -1.0, 1.0, np.nan]
-        for place, measure in enumerate(MEASURES[:3]):
-            if not np.isnan(better[:, place]).any():
-                told = bench.summarize(better[:, place], "mean", "se")
-                n_rows = round(0.75 * len(load_table(name)[1]))
-                row = {"data": name, "n_rows": n_rows, "over": way, "epsilon": epsilon}
-                rows.append(
-                    {**row, "measure": measure, "better_by": told["mean"], "se": told["se"]}
-                )
+    for (name, way, epsilon, kept), values in of.items():
+        if way.startswith("DP-EBM"):
+            known = {"data": name, "n_rows": count_rows(name, kept), "over": way}
+            additive = of[name, "additive", epsilon, kept]
+            rows += list_differences(additive, values, **known, epsilon=epsilon)
+    return pd.DataFrame(rows)
+
+
+def compare_versions(fits, before):
+    """Return what additive models are better by than those of other fits, paired by seed."""
+    both = fits.merge(before, on=FIT, suffixes=("", "_before"))
+    both, rows = both[both["way"].str.startswith("additive")], []
+    before = [f"{measure}_before" for measure in MEASURES]
+    for (name, way, epsilon, kept), part in both.groupby(FIT[:4], sort=False):
+        values, others = part[list(MEASURES)].to_numpy(), part[before].to_numpy()
+        known = {"data": name, "n_rows": count_rows(name, kept), "way": way, "epsilon": epsilon}
+        means = {
+            f"{m}{end}": part[f"{m}{end}"].mean() for m in MEASURES[3:] for end in ("_before", "")
+        }
+        rows += list_differences(values, others, **known, n_seeds=len(part), **means)
     return pd.DataFrame(rows)
 
 
 def draw(table, options):
-    """Draw area or R2 over epsilon for each data set."""
+    """Draw area or R2 over epsilon for each data set, of the first number of rows."""
+    table = table[table["rows"] == options.rows[0]]
     names = list(dict.fromkeys(table["data"]))
     figure, axes = bench.panels(-(-len(names) // 5), 5, 2.7, 2.4)
     legend, colours = {}, {way: f"C{place}" for place, way in enumerate(table["way"].unique())}
@@ -200,27 +252,38 @@ def draw(table, options):
 
 def main(arguments=None):
     """Measure, and write the tables and a picture."""
-    named = {"sets": list(TABLES), "epsilons": (0.5, 1.0, 4.0), "seeds": range(5), "ebm": False}
-    options = bench.read_options(__file__, __doc__, arguments, **named)
-    private = ["additive", *(["DP-EBM"] if options.ebm else [])]
-    cells = []
-    for name in options.sets:
-        cells += itertools.product([name], private, options.epsilons)
-        if options.ebm and name in TUNED:
-            numbered = [f"DP-EBM {number}" for number in range(len(SETTINGS))]
-            cells += itertools.product([name], numbered, options.epsilons)
-        cells += itertools.product([name], NO_PRIVACY, [float("inf")])
+    named = {"sets": list(TABLES), "epsilons": (0.1, 0.5, 1.0, 4.0), "rows": [0]}
+    named |= {"seeds": range(5), "ebm": False}
+    unnamed = {"before": Path}
+    options = bench.read_options(__file__, __doc__, arguments, unnamed=unnamed, **named)
+    private, cells = ["additive", *(["DP-EBM"] if options.ebm else [])], []
+    for name, rows in itertools.product(options.sets, options.rows):
+        numbered = [f"DP-EBM {number}" for number in range(len(SETTINGS))]
+        ways = private + numbered * (options.ebm and name in TUNED)
+        cells += itertools.product([name], ways, options.epsilons, [rows])
+        cells += itertools.product([name], NO_PRIVACY, [float("inf")], [rows])
     found = bench.run_cells(score, cells, options.seeds, options)
+    fits = [(*cell, seed) for cell in cells for seed in options.seeds]
+    fits = pd.DataFrame(fits, columns=FIT).join(
+        pd.DataFrame(found.reshape(-1, len(MEASURES)), columns=MEASURES)
+    )
+    bench.write_table(fits.round(6), "additive_fits.csv", options, NOTE, show=False)
     found, cells = take_best(found, cells)
-    table = pd.DataFrame(cells, columns=["data", "way", "epsilon"])
+    table = pd.DataFrame(cells, columns=FIT[:4])
+    table["n_rows"] = [count_rows(*pair) for pair in zip(table["data"], table["rows"], strict=True)]
     for place, measure in enumerate(MEASURES):
-        values = [bench.summarize(each[:, place], "mean", "se") for each in found]
-        table[measure] = [one["mean"] for one in values]
+        # A constant has no slope.
+        known = [each[:, place][~np.isnan(each[:, place])] for each in found]
+        values = [bench.summarize(each, "mean", "se") if each.size else None for each in known]
+        table[measure] = [np.nan if one is None else one["mean"] for one in values]
         if measure != "fit_seconds":
-            table[f"{measure}_se"] = [one["se"] for one in values]
-    bench.write_table(table.round(4), "additive.csv", options, NOTE)
+            table[f"{measure}_se"] = [np.nan if one is None else one["se"] for one in values]
+    bench.write_table(table.drop(columns="rows").round(4), "additive.csv", options, NOTE)
     if options.ebm:
         bench.write_table(compare(found, cells).round(5), "additive_over_ebm.csv", options, NOTE)
+    if options.before:
+        versions = compare_versions(fits, pd.read_csv(options.before, comment="#"))
+        bench.write_table(versions.round(5), "additive_before_after.csv", options, NOTE)
     draw(table, options)
 
 
