@@ -9,6 +9,7 @@ os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forks
 import functools
 import hashlib
 import importlib
+import inspect
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,6 +75,20 @@ def pytest_ignore_collect(collection_path, config):
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector, name, obj):
+    """Leave out a test that has the marker `long`, but where it is named or all are asked for.
+
+    pytest goes on with an empty list as with a file without the test.
+    """
+    config = collector.config
+    if config.getoption("all_cases") or collector.path.is_relative_to(LONG):
+        return None
+    if not inspect.isfunction(obj) or any(f"::{name}" in argument for argument in config.args):
+        return None
+    return [] if _is_long(getattr(obj, "pytestmark", ())) else None
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc):
     """Leave out the cases of a test that not every change needs.
 
@@ -87,7 +102,9 @@ def pytest_generate_tests(metafunc):
 
     def parametrize_with_few(names, values, *others, ids=None, **options):
         values = list(values)
-        kept = [place for place, value in enumerate(values) if not _is_long(value)]
+        kept = [
+            place for place, value in enumerate(values) if not _is_long(getattr(value, "marks", ()))
+        ]
         kept = kept if has_all else kept[:1]
         if ids is not None and not callable(ids):
             ids = list(ids)
@@ -97,8 +114,8 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize = parametrize_with_few
 
 
-def _is_long(value):
-    return any(mark.name == "long" for mark in getattr(value, "marks", ()))
+def _is_long(marks):
+    return any(mark.name == "long" for mark in marks)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -127,6 +127,7 @@ FORBIDDEN = {
 }
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_rooms_do_not_import_what_they_must_not_know(module, path):
     forbidden = FORBIDDEN.get(module, FORBIDDEN.get(room_of(module)[0], ()))
@@ -214,6 +215,7 @@ REPORTERS = {"skdp._estimator"}
 PLANNING, RUNNING = {"budget", "problem"}, {"run"}
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_runs_alone_make_releases(module, path):
     """Elsewhere the method `release` is a run's, or in a plan that of a budget."""
@@ -340,6 +342,7 @@ def test_rows_walk_through_few_rooms(model, rng):
     assert len(list(groupby(files))) <= MOST_STAYS
 
 
+@pytest.mark.long
 def test_tests_reach_private_modules_through_one_door():
     """A function that moves is imported from elsewhere in the door, and in no test."""
     assert not [

@@ -237,6 +237,7 @@ SOLVERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", SOLVERS)
 def test_a_contribution_that_is_not_clipped_is_convicted(method, monkeypatch):
     """A canary with a target far out; honest code takes as much of it as of any."""
@@ -268,6 +269,7 @@ class OneNoise(BaseEstimator):
         return self
 
 
+@pytest.mark.long
 def test_the_same_noise_in_every_fit_is_convicted():
     found = audit(OneNoise(), *ZEROS, n_fits=180, confidence=SURE)
     assert not found.passed
@@ -294,6 +296,7 @@ def test_shuffled_epochs_are_convicted_by_the_tests_of_the_sampler(monkeypatch):
         check(20, 0.2, 0)
 
 
+@pytest.mark.long
 def test_the_same_noise_for_every_class_is_convicted_by_the_checks_of_estimators(monkeypatch):
     def one_row(self, shape, stream):
         return np.tile(stream.normal(shape[-1:]), (*shape[:-1], 1))
@@ -402,6 +405,7 @@ def test_boxes_beside_zero_give_canaries_at_their_far_ends():
     np.testing.assert_array_equal(canaries.X, [[2.0, -5.0]])
 
 
+@pytest.mark.long
 def test_several_outputs_classes_and_labels_of_any_type():
     X = np.zeros((4, 2))
     options = {"n_fits": 12, "random_state": 0}
@@ -420,6 +424,7 @@ def test_several_outputs_classes_and_labels_of_any_type():
 # Randomness.
 
 
+@pytest.mark.long
 def test_no_two_fits_share_their_randomness():
     world = World(*ZEROS)
     model = quick(DPSGDRegressor, batch_size=3, random_state=0)
@@ -432,6 +437,7 @@ def test_no_two_fits_share_their_randomness():
         assert np.array_equal(weights, second.weights([world] * 30)) is repeats
 
 
+@pytest.mark.long
 def test_the_result_is_the_same_for_every_n_jobs():
     X, y = ZEROS
     model = quick(DPSGDClassifier)
@@ -586,6 +592,7 @@ class Leaky(DPSGDRegressor):
         return self
 
 
+@pytest.mark.long
 def test_a_leak_around_the_bounds_of_rows_is_convicted_under_zero_out():
     model = Leaky(epsilon=1.0, delta=1e-3, target_bounds=(-1, 1), max_iter=1)
     assert not audit(model, *ZEROS, n_fits=100, random_state=0).passed

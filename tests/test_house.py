@@ -4,6 +4,8 @@ import pytest
 
 from tests import house
 
+LONG = house.TESTS / "long"
+
 # A line of each kind, and what counts it.
 PLANTED = {
     "self._keep(locals())": house.calls_with_locals,
@@ -42,17 +44,15 @@ def test_private_modules_are_found(line, is_private):
     assert bool(house.private_names(ast.parse(line))) == is_private
 
 
-def test_what_not_every_change_needs_lies_in_its_folder():
-    """The marker is for single cases: a test that has it would be collected, and run."""
-    assert not [
-        f"{path}: {node.name}"
-        for path, tree in house.trees_of(house.TESTS)
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-        and any(ast.unparse(one) == "pytest.mark.long" for one in node.decorator_list)
-    ]
+def test_what_not_every_change_needs_is_collected_where_it_is_asked_for(request):
+    config = request.config
+    mirrored = [item for item in request.session.items if not item.path.is_relative_to(LONG)]
+    long = [item.nodeid for item in mirrored if item.get_closest_marker("long")]
+    is_asked_for = config.getoption("all_cases") or any("::" in name for name in config.args)
+    assert is_asked_for or not long
 
 
+@pytest.mark.long
 def test_the_table_is_printed(capsys, monkeypatch):
     monkeypatch.setattr(house, "files_with_private_imports", lambda: 0)
     house.main(["--quick"])

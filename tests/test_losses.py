@@ -88,6 +88,7 @@ def test_dual_step_minimises_the_subproblem(name, c):
                 assert objective(z) <= best.fun + 1e-8 * (1.0 + abs(best.fun))
 
 
+@pytest.mark.long
 def test_logistic_dual_step_is_solved_to_convergence(rng):
     """The root of t + c expit(t) + k is reached from every starting point and curvature."""
     size = 100_000
@@ -246,6 +247,7 @@ def choices(estimator, name):
     return [{name: value} for kind in constraints for value in sorted(kind.options)] or [{}]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 def test_nobody_asks_for_more_than_the_contract_and_all_of_it_is_asked_for(asked, rng):
     X, y = rng.standard_normal((30, 2)), np.arange(30) % 3

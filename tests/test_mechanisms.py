@@ -209,6 +209,7 @@ def test_a_symmetric_matrix_is_a_vector_of_its_length(size, rng):
         np.testing.assert_array_equal(back, back.T)
 
 
+@pytest.mark.long
 def test_a_symmetric_release_has_the_noise_of_its_frobenius_distance():
     """Variance 1 on the diagonal and 1/2 off it: in every direction what its length asks for.
 

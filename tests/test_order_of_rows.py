@@ -124,6 +124,7 @@ def test_no_entry_and_no_label_of_an_index_is_quoted(rows):
     assert "row " not in str(caught.value)
 
 
+@pytest.mark.long
 def test_what_has_the_index_of_the_rows_or_none_passes(rows):
     """Duplicates, too, where they are in one order, and what only Python's lists call an index."""
     X, y, entries = rows

@@ -272,6 +272,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.every
 @for_each("case", UNREADABLE | NO_NUMBERS | NO_ROWS, parts=4)
 def test_readers_of_numbers_name_what_they_cannot_read(case):
@@ -280,6 +281,7 @@ def test_readers_of_numbers_name_what_they_cannot_read(case):
         assert_refused(read, make(), match)
 
 
+@pytest.mark.long
 @pytest.mark.every
 @for_each("case", UNREADABLE | NO_ROWS, parts=4)
 def test_readers_of_tables_name_what_they_cannot_read(case):

@@ -143,6 +143,7 @@ def test_a_bound_of_few_digits_is_refused_without_validation_too(estimator, name
     assert not hasattr(model, "coef_")
 
 
+@pytest.mark.long
 @for_each(
     "estimator",
     [

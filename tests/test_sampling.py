@@ -102,6 +102,7 @@ def test_a_sorted_partition_mixes_keys_at_borders_only():
     assert sum(5.0 in keys[batch] for batch in batches) == 57
 
 
+@pytest.mark.long
 def test_members_and_order_of_a_sorted_partition_are_random():
     n_passes = 6000
     orders = [
@@ -171,6 +172,7 @@ def test_single_coordinates_take_all_columns_in_each_pass(n_columns):
     assert len(set(drawn[3 * n_columns :])) == n_columns // 2
 
 
+@pytest.mark.long
 def test_single_coordinates_are_in_uniformly_random_order():
     n_passes, n_columns = 60_000, 4
     drawn = list(

@@ -200,6 +200,7 @@ def test_steps_of_an_earlier_fit_move_to_another_ledger_with_the_pipeline(ledger
         model.fit(X, y)
 
 
+@pytest.mark.long
 def test_steps_of_a_fitted_pipeline_go_into_other_wrappers(ledger):
     X, y = rows()
     model = make_private_pipeline(DPStandardScaler(), logistic(), epsilon=0.5).fit(X, y)

@@ -144,6 +144,7 @@ def test_what_a_plan_knows_of_class_weights_is_the_same_before_and_in_a_fit(data
     assert before.clipping > preview(clone(model).set_params(class_weight=None), N, 4).clipping
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=str)
 def test_without_noise_a_classifier_is_scikit_learns(model, data):
     X, y, _, counts = data
@@ -171,6 +172,7 @@ def test_without_noise_a_regressor_is_scikit_learns(model, data):
     np.testing.assert_allclose(found.coef_, best.coef_, atol=1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS, WALRClassifier()], ids=str)
 def test_without_noise_a_weight_of_two_is_a_row_that_is_there_twice(model, data):
     """The loss of a row of weight 0 isn't there, and the divisor is the sum of the weights."""
@@ -318,6 +320,7 @@ def test_class_weights_that_are_none_are_refused_before_there_is_noise(
             private.fit(*data[:2])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", WEIGH_CLASSES[:3], ids=str)
 def test_what_surrounds_a_fit_weighs_classes_and_refuses_weights_of_rows(model, data):
     X, y, _, counts = data
@@ -359,6 +362,7 @@ def test_calls_are_divided_by_their_own_weights(data):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [DPLogisticRegression(), DPSGDClassifier(), DPSCDClassifier()])
 def test_threads_change_no_bit_of_weighted_fits(model, monkeypatch):
     rng = np.random.default_rng(0)
@@ -373,6 +377,7 @@ def test_threads_change_no_bit_of_weighted_fits(model, monkeypatch):
     assert same(one, two)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["log_loss", "hinge"])
 def test_the_duality_gap_is_that_of_the_weighted_objective(loss, data):
     X, y, _, counts = data
@@ -421,6 +426,7 @@ def rare():
     return X, (X[:, 0] - X[:, 1] + rng.standard_normal(20_000) > 1.2).astype(int)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("weights", [{0: 1.0, 1: 20.0}, {0: 20.0, 1: 20.0}], ids=str)
 def test_dpcd_with_a_large_budget_is_near_the_fit_without_noise(weights, rare):
     model = DPCDClassifier(
@@ -431,6 +437,7 @@ def test_dpcd_with_a_large_budget_is_near_the_fit_without_noise(weights, rare):
     np.testing.assert_allclose(quiet.intercept_, exact.intercept_, atol=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("weights", [{0: 50.0, 1: 50.0}, {0: 1.0, 1: 50.0}], ids=str)
 def test_dpcd_without_noise_reaches_the_optimum_of_heavy_classes(weights, rare):
     X, y = rare
@@ -452,6 +459,7 @@ def test_dpcd_without_noise_reaches_the_optimum_of_heavy_classes(weights, rare):
     np.testing.assert_allclose(model.intercept_, bias * exact.coef_[:, 5], atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "weights", [{0: 1.0, 1: 20.0}, {0: 5.0, 1: 50.0}, {0: 20.0, 1: 20.0}], ids=str
 )

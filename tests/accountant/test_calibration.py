@@ -46,6 +46,7 @@ def test_known_value_rdp():
     assert get_epsilon(noise, 1e-5, **design) <= 1.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rate", "adjacency"), product([0.003, 0.1, 0.999], ["zero_out", "replace_one"])
 )
@@ -143,6 +144,7 @@ def test_never_above_the_target(adjacency, epsilon, delta, design):
         assert delta >= -math.expm1(n_steps * math.log1p(-rate)) or noise < 0.1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("accountant", ["pld", "rdp"])
 def test_monotone(accountant):
     base = {
@@ -327,6 +329,7 @@ def _beside(epsilon, delta, share):
     return first, GaussianEvent(noise * 2.0, n_steps=2, pairwise=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["replace_one", "zero_out"])
 def test_both_directions_of_steps_beside_another_release_hold(adjacency):
     """By a sum over a fine grid of both losses, and no convolution of ours."""

@@ -213,6 +213,7 @@ def test_sums_of_costs_dominate_compositions(n_fits):
 DESIGNS = [(0.5, 20), (0.1, 100), (0.05, 200), (0.01, 1000), (0.01, 10_000), (0.1, 1000)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("pair", "adjacency"), product(DESIGNS, ["zero_out", "replace_one"]))
 def test_ten_poisson_fits_lose_less_than_a_tenth(pair, adjacency):
     """Of what they cost by loss distributions, at the delta of the budget."""
@@ -337,6 +338,7 @@ def test_reports_of_another_adjacency():
             cost_of_report(report, adjacency, erasure=1e-8)
 
 
+@pytest.mark.long
 def test_a_search_of_another_adjacency_doubles_what_is_pairwise_inside():
     fits, pairs = (GaussianEvent(6.0, 0.1, 20),), (GaussianEvent(8.0, pairwise=True),)
     pure = (NoisyMaxEvent(20.0), LaplaceEvent(40.0))

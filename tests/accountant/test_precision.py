@@ -84,6 +84,7 @@ def test_epsilon_is_never_below_the_exact_one(mu):
             assert exact > Decimal(delta * (1 - loose))
 
 
+@pytest.mark.long
 @for_each("mu", MUS)
 def test_delta_is_never_below_the_exact_one(mu):
     profile = GaussianProfile(mu)

@@ -136,6 +136,7 @@ def test_tpr_of_one_subsampled_step_is_the_better_direction():
         assert exact - 1e-7 <= report.tpr_at(fpr) <= exact + 2e-3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("changes", [{}, {"epsilon": 3.0}, {"epsilon": 0.1, "rate": 0.1}])
 def test_tpr_is_a_concave_curve_that_mirrors_itself(changes):
     """The easier of two directions: who swaps the errors swaps the directions."""
@@ -147,6 +148,7 @@ def test_tpr_is_a_concave_curve_that_mirrors_itself(changes):
     assert mirrored == pytest.approx(rates[1:-1], abs=1e-4)
 
 
+@pytest.mark.long
 def test_tpr_of_two_subsampled_steps():
     noise, rate = 1.0, 0.3
     epsilon = get_epsilon(noise, 1e-6, sampling_rate=rate, n_steps=2)

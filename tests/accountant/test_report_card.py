@@ -281,6 +281,7 @@ def test_pure_noise_under_the_other_adjacency():
     assert number(cells(gaussian("replace_one", **fields))["Under zero_out"]) == 0.5
 
 
+@pytest.mark.long
 def test_concentrated_privacy():
     assert cells(gaussian())["zCDP"] == "rho = 0.125"
     assert cells(gaussian("replace_one"))["zCDP"] == "rho = 0.5"

@@ -176,6 +176,7 @@ def test_sums_of_epsilons_below_the_only_bound_are_not_stated():
             PrivacyReport.from_dict(joint.to_dict() | {"epsilon": stated})
 
 
+@pytest.mark.long
 def test_sums_of_epsilons_below_the_asked_renyi_divergences_are_read():
     """`compose` takes the smaller where loss distributions bear it out."""
     events = GaussianEvent(0.934, 0.001, 200), GaussianEvent(3000.0, 0.01, 20000)

@@ -381,6 +381,7 @@ def test_a_number_of_trials_is_drawn_by_inversion(rate):
             assert law.sample(Words(end + Fraction(1, 2**bits))) == k + 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("eta", [-0.5, 0.0, 1.0])
 def test_draws_follow_the_law(eta):
     """By the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart: it fails with 1e-7."""
@@ -523,6 +524,7 @@ def test_calibrated_trials_stay_below_the_target(mean, target, eta):
     assert epsilon * (1 - 1e-6) < found <= epsilon
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_trials_of_other_designs_are_calibrated(adjacency):
     def trials(epsilon, delta):
@@ -535,6 +537,7 @@ def test_trials_of_other_designs_are_calibrated(adjacency):
     assert 0.99 < found <= 1.0
 
 
+@pytest.mark.long
 def test_trials_may_begin_at_an_epsilon_that_delta_pays_for():
     trial = calibrate_selection(1e-3, 0.1, mean=10)
     event = search((GaussianEvent(calibrate(*trial)),), mean=10)

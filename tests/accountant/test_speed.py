@@ -83,6 +83,7 @@ def test_wider_grids_change_compositions_by_rounding_only(n_steps, monkeypatch):
     assert wide_size <= narrow_size * (0.5 if n_steps == 10**6 else 1.01)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("noise", "rate", "n_steps"), [(1.0, 0.01, 500), (6.0, 0.4, 2000)])
 def test_the_best_order_is_found_without_trying_all(noise, rate, n_steps):
     events = (GaussianEvent(noise, rate, n_steps), GaussianEvent(20.0))
@@ -100,6 +101,7 @@ def test_the_best_order_is_found_without_trying_all(noise, rate, n_steps):
         assert math.log(profile.delta(found)) == pytest.approx(math.log(delta), rel=1e-9)
 
 
+@pytest.mark.long
 def test_negligible_events_have_no_say_in_the_grid():
     many = GaussianEvent(200.0, 0.8, 10**6)
     alone = PLDProfile((many,), "zero_out")

@@ -226,6 +226,7 @@ def test_given_knots_and_words_cost_nothing():
     assert total == pytest.approx(model.privacy_report_.mu**2, rel=1e-9)
 
 
+@pytest.mark.long
 def test_the_predicted_noise_is_that_of_fits():
     """Or less, as the curvature of the loss is taken to be a tenth."""
     X, y = labelled(n_rows=2000)
@@ -375,6 +376,7 @@ def test_a_pipeline_is_charged_what_a_table_without_words_costs(steps, settings,
     assert charged * (1.0 - 1e-4) <= ran <= charged * (1.0 + 1e-9)
 
 
+@pytest.mark.long
 def test_a_search_takes_tables_of_numbers():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))
@@ -437,6 +439,7 @@ def test_a_pair_of_a_column_that_is_not_there_is_named():
         DPAdditiveClassifier(interactions=[("age", "nowhere")]).fit(X, y)
 
 
+@pytest.mark.long
 def test_bands_of_given_terms_are_about_as_wide_as_their_noise():
     """Gaps and new words that nobody has don't move the values of others."""
     rng = np.random.default_rng(0)

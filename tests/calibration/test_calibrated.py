@@ -110,6 +110,7 @@ def test_renyi_divergences_and_pure_classifiers_leave_enough():
         assert 0.97 <= model.privacy_report_.epsilon_at(1e-5) <= 1.0 + 1e-9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["log_loss", "hinge"])
 def test_probabilities_become_true(loss):
     """The hinge loss has none; those of the logistic loss are about right with little noise."""
@@ -145,6 +146,7 @@ def counts_of(slope, offset, n, n_cells=30):
     return n / n_cells * (1.0 - p), n / n_cells * p, values
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("slope", "offset"), [(1.0, 0.0), (0.3, -1.0), (3.0, 0.7), (0.05, 0.0)])
 def test_a_sigmoid_is_found_again(slope, offset):
     found = fit_sigmoid(*counts_of(slope, offset, 1e6), 0.0)
@@ -163,6 +165,7 @@ def test_a_sigmoid_is_found_again(slope, offset):
     assert np.mean(noisy, axis=0) == pytest.approx((slope, offset), rel=0.05, abs=0.05)
 
 
+@pytest.mark.long
 def test_what_noise_drowns_is_left_nearly_as_it_is():
     """Of 50 fits to noise alone no slope is off by as much as what was thought beforehand."""
     rng = np.random.default_rng(0)

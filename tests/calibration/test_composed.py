@@ -84,6 +84,7 @@ def test_people_are_calibrated_in_one_budget(name):
 PERSONS = {"one": [[0.5, -0.5, 0.5, 0.0]], "many": [[9e9, -9e9, 0.0, 1.0], [0.0] * 4] * 50}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("counted", [{"average_over": "groups"}, {"rows_per_group": 5}, {}])
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("name", ROWS)
@@ -132,6 +133,7 @@ def test_rows_that_are_none_are_an_error_that_quotes_none(name):
         model.fit(X, y).predict(X["age"].tolist())
 
 
+@pytest.mark.long
 def test_what_is_charged_is_what_a_pipeline_of_unknown_width_releases():
     """Once it knows the width it could spend its epsilon in ways that cost a ledger more."""
     X, y = records(300)
@@ -164,6 +166,7 @@ def test_several_classes_are_calibrated_in_one_budget(model, adjacency):
     assert model.decision_function(X).shape == (2000, 3)
 
 
+@pytest.mark.long
 def test_probabilities_of_several_classes_become_true():
     X, y, _ = of_three(20_000)
     test_X, test_y, known = of_three(20_000, seed=0)
@@ -184,6 +187,7 @@ def test_each_class_of_a_record_moves_one_count():
     assert [sorted(m[m != 0]) for m in moved] == [[1]] * 3
 
 
+@pytest.mark.long
 def test_a_calibrated_pipeline_is_charged_once(tmp_path):
     X, y = table(2000)
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=3.0, delta=1e-5, unit="one group")

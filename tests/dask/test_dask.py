@@ -137,6 +137,7 @@ def test_float32_and_frames(data):
     np.testing.assert_allclose(fitted.predict(frame), local.predict(frame), **ALIKE)
 
 
+@pytest.mark.long
 def test_sparse_partitions_of_integers(data):
     counts, y = (10 * data[0]).astype(int), data[1][:, 0]
     model = dict(RIDGE, data_norm=20.0)

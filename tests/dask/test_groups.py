@@ -153,6 +153,7 @@ def fitted_frames(model, parts, y=None, groups=None):
 
 
 # Of Dask, which tells pandas to.
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:The inplace keyword")
 def test_frames_with_words_for_ids(data, tmp_path):
     frame = dask.dataframe.from_pandas(frame_of(data), npartitions=3, sort=False)
@@ -341,6 +342,7 @@ def test_no_number_of_rows_changes_who_computes_the_lengths_of_others(data, monk
     assert not asked.compiled
 
 
+@pytest.mark.long
 def test_groups_that_change_while_they_are_loaded_are_refused(data, client, monkeypatch):
     X, y, ids = data[0], data[1][:, 0], data[2].copy()
     sent = _pinned.PinnedSums._load

@@ -50,6 +50,7 @@ def in_parts(X, y):
     return dask.array.from_array(X, chunks=(SIZE, -1)), dask.array.from_array(y, chunks=SIZE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_parts_give_the_errors_of_one_machine(kind, data):
     estimator, parameters = KINDS[kind]
@@ -99,6 +100,7 @@ def sums_of(X, y, model, plan, ball):
         yield sums.slopes(u, step.mechanism), step
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("estimator", [DaskDPRidge, DaskDPLogisticRegression])
 def test_a_record_moves_sums_by_their_bounds(estimator, adjacency, data):

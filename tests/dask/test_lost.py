@@ -32,6 +32,7 @@ def lost(function):
     return result, [str(w.message) for w in caught if issubclass(w.category, LostDataWarning)]
 
 
+@pytest.mark.long
 def test_columns_are_named_in_fits_alone(table):
     vectorizer = DPTableVectorizer(**GIVEN)
     _, (text,) = lost(lambda: fit(vectorizer, table, compute_chunk_sizes=True))

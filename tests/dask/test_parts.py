@@ -276,6 +276,7 @@ def test_null_records_of_a_part(data):
         assert (kept.norm == 0.0).nonzero()[0].tolist() == null
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("as_view", [False, True])
 @pytest.mark.parametrize("is_pinned", [False, True])
 def test_rows_that_are_written_to_where_workers_hold_them(
@@ -444,6 +445,7 @@ def test_columns_that_are_not_asked_for_are_not_read():
     assert SEEN == [["a", "c"]]
 
 
+@pytest.mark.long
 def test_narrow_frames_keep_the_partitions_of_wide_ones(tmp_path, data):
     names = [*"abc", "y", *(f"other {i}" for i in range(40))]
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, len(names))), columns=names)

@@ -81,6 +81,7 @@ def wait_until_dropped():
     raise AssertionError("copies are kept.")
 
 
+@pytest.mark.long
 def test_passes_read_nothing_and_take_no_digest(data, client, monkeypatch):
     digests, of_array = [], _parts._digest
 
@@ -96,6 +97,7 @@ def test_passes_read_nothing_and_take_no_digest(data, client, monkeypatch):
     assert len(digests) == 4 * N_PARTS
 
 
+@pytest.mark.long
 def test_rows_without_room_are_read_in_each_pass(data, client, monkeypatch):
     monkeypatch.setattr(_pinned, "_SHARE", 0.0)
     model = DaskDPRidge(client=client, **RIDGE)
@@ -126,6 +128,7 @@ class _Fails(DaskDPRidge):
         raise KeyError("the client's own")
 
 
+@pytest.mark.long
 def test_copies_are_dropped_when_a_fit_ends(data, client):
     DaskDPRidge(client=client, **RIDGE).fit(*in_parts(*data))
     wait_until_dropped()
@@ -136,6 +139,7 @@ def test_copies_are_dropped_when_a_fit_ends(data, client):
     wait_until_dropped()
 
 
+@pytest.mark.long
 def test_copies_are_dropped_when_a_client_is_gone(data, cluster):
     client = Client(cluster, set_as_default=False)
     sums = _pinned.PinnedSums(
@@ -147,6 +151,7 @@ def test_copies_are_dropped_when_a_client_is_gone(data, cluster):
     wait_until_dropped()
 
 
+@pytest.mark.long
 def test_rows_that_change_while_they_are_loaded_are_refused_and_not_charged(
     data, client, tmp_path, monkeypatch
 ):
@@ -190,6 +195,7 @@ class _Loses(DaskDPRidge):
         return super()._plan(*sizes, **how)
 
 
+@pytest.mark.long
 def test_copies_that_are_lost_are_loaded_again(data, client):
     expected = learnt(DaskDPRidge(**RIDGE).fit(*in_parts(*data)))
     model = _Loses(client=client, **RIDGE)
@@ -198,6 +204,7 @@ def test_copies_that_are_lost_are_loaded_again(data, client):
     assert len(READ) == -(-N_PARTS // 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", [lambda X: X[::-1].copy(), lambda X: np.full(X.shape, np.nan)])
 def test_copies_that_are_loaded_again_as_others_are_refused(change, data, client):
     X = data[0].copy()
@@ -286,6 +293,7 @@ def test_tasks_of_earlier_passes_leave_what_is_kept_alone(pinned):
     np.testing.assert_allclose(np.ravel(list(sums.values())), [expected] * 2, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_copies_are_those_of_one_worker(data):
     """Workers of one process drop what they pinned, nothing else; and all of it when they close."""
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
@@ -326,6 +334,7 @@ def test_sums_are_asked_of_the_worker_that_has_the_rows(data, client, monkeypatc
     assert not any(loads & {future.key for future in futures_of(one)} for one in asked)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("repeat", range(2))
 def test_threads_that_load_at_once_keep_each_others_copies(repeat, data):
     """Those of a worker that has pinned nothing yet."""

@@ -139,6 +139,7 @@ def assert_same_columns(found, expected):
             assert ours[column].astype(str).tolist() == theirs[column].astype(str).tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", TABLES)
 def test_vectorizers_learn_the_same_to_the_last_bit(kind, table):
     frame = table[COLUMNS]
@@ -176,6 +177,7 @@ def untyped(table):
     return frame
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [1.0, INF])
 @pytest.mark.parametrize("place", PLACES)
 def test_columns_without_types_are_read_as_in_memory(place, epsilon, untyped, monkeypatch):
@@ -195,6 +197,7 @@ def test_columns_without_types_are_read_as_in_memory(place, epsilon, untyped, mo
     np.testing.assert_array_equal(made["parts"].transform(untyped), made["here"].transform(untyped))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by_group", [False, True])
 def test_models_of_columns_without_types_are_those_of_one_machine(by_group, untyped, table):
     here, there = twin_of("binary")
@@ -211,6 +214,7 @@ def test_models_of_columns_without_types_are_those_of_one_machine(by_group, unty
     assert "learnt" in "".join(there.to_local()._assumed())
 
 
+@pytest.mark.long
 def test_numbers_far_from_zero_are_counted_alike(table):
     """Their bins of three sizes are those of one machine."""
     frame = pd.DataFrame({"far": 1.6e7 + table["age"], "pay": table["pay"]})
@@ -279,6 +283,7 @@ def test_empty_partitions_have_no_predictions(table):
     np.testing.assert_array_equal(mapped.blocks[0].compute().toarray(), 0.5 * np.eye(8)[:4])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by_group", [False, True])
 def test_null_records_are_in_no_count_and_no_sum(by_group, table):
     """Whatever they hold: what is released is to the last bit what it is of other rows."""
@@ -410,6 +415,7 @@ def test_entries_without_a_type_are_in_the_digest_by_all_that_they_may_be_read_a
     assert len(seen) == 4
 
 
+@pytest.mark.long
 def test_words_that_change_are_noticed(table, monkeypatch):
     put(monkeypatch, "nowhere")
     names = {"now": "cook"}
@@ -461,6 +467,7 @@ ALIKE = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_chunks", [1, 4])
 def test_a_word_takes_the_count_of_no_other(n_chunks):
     """Words that look alike are counted apart, as in memory, wherever in a column they stand."""

@@ -114,6 +114,7 @@ def test_the_gap_closes_without_privacy(loss, max_iter, limit, fit_intercept, da
     assert duality_gap(late, X, y) > 1e-5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_the_gap_takes_targets_as_the_fit_learnt_them(fit_intercept, data):
     X, y = data("squared_error")
@@ -149,6 +150,7 @@ def test_targets_are_taken_in_scaled_units(fit_intercept, diabetes):
     assert duality_gap(scaled, X, wild) == pytest.approx(duality_gap(scaled, X, capped))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["log_loss", "hinge"])
 def test_several_classes_give_a_gap_each(loss, sklearn_optimum):
     X, y = load_iris(return_X_y=True)
@@ -169,6 +171,7 @@ def test_several_classes_give_a_gap_each(loss, sklearn_optimum):
         assert 1e-4 < suboptimality <= gap + 1e-9
 
 
+@pytest.mark.long
 def test_several_targets_give_a_gap_each():
     X, y = load_linnerud(return_X_y=True)
     X, y = X / np.linalg.norm(X, axis=1).max(), y / y.max()
@@ -182,6 +185,7 @@ def test_several_targets_give_a_gap_each():
     assert max(gaps[0], gaps[2]) < 1e-12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", LOSS_NAMES)
 def test_more_privacy_leaves_a_wider_gap(loss, data):
     X, y = data(loss)

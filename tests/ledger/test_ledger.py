@@ -551,6 +551,7 @@ def test_a_refusal_of_sampled_batches_names_the_least_delta(tmp_path):
     refusal_of(PrivacyLedger(tmp_path / "too small", delta=0.85 * least, **options), report)
 
 
+@pytest.mark.long
 def test_a_ledger_says_that_no_share_is_left_for_sampled_batches(tmp_path):
     ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5)
     report = one_report(GaussianEvent(1e4, 0.01, 1))
@@ -599,6 +600,7 @@ def test_spent_and_left_agree_after_a_fit_that_takes_all(name, tmp_path):
     assert not ledger.can_afford(report_of(1e-3))
 
 
+@pytest.mark.long
 def test_the_rest_is_nothing_if_and_only_if_all_is_spent(tmp_path, rng):
     ledger = make_ledger(tmp_path, epsilon=2.0)
     kinds = [lambda: report_of(float(rng.uniform(0.02, 0.5))), lambda: one_report(*POISSON)]
@@ -695,6 +697,7 @@ def test_a_sum_of_other_neighbours_is_none(tmp_path):
     assert "plain sum" not in refusal_of(ledger, pure)
 
 
+@pytest.mark.long
 def test_no_sampled_batches_are_left(tmp_path):
     ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5)
     assert "sampled batches" not in str(ledger)

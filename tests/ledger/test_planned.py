@@ -62,6 +62,7 @@ def hockey_stick_of_all(pairs, kappa):
     return np.maximum(p - kappa * q, 0.0).sum()
 
 
+@pytest.mark.long
 def test_an_order_that_follows_results_tells_no_more_than_all_at_once(rng):
     """Whatever the mechanisms: each outcome is a random function of a draw from its pair."""
     for _ in range(20):

@@ -88,6 +88,7 @@ def test_threads_share_a_ledger(tmp_path):
     assert len(taken) == len(charges_of(ledger)) == FITS
 
 
+@pytest.mark.long
 @forks
 @pytest.mark.parametrize("race", range(N_RACES))
 def test_a_planned_charge_is_made_once_whoever_asks(tmp_path, race):

@@ -123,6 +123,7 @@ def test_a_second_try_with_the_same_seed_is_refused_and_with_another_charged(see
     assert len(charges_of(seeded)) == 2
 
 
+@pytest.mark.long
 @forks
 def test_processes_that_go_on_from_one_checkpoint_at_once(ledger, days):
     checkpoint = pickle.dumps(begin(ledger, days[0]))

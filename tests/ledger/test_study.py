@@ -64,6 +64,7 @@ def charged(ledger):
     return len(table)
 
 
+@pytest.mark.long
 @ONE_OR_MORE_WORKERS
 def test_a_grid_search_is_all_its_fits(n_jobs, ledger, data):
     model = DPSCDClassifier(ledger=ledger, max_iter=2, **FIT)

@@ -249,6 +249,7 @@ def test_null_records_are_those_of_dense_rows(model, rng):
     assert not np.allclose(found[0], weights(clone(model).fit(X, y)), atol=1e-10)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [DPLogisticRegression(), DPSGDClassifier(batch_size=5000)])
 def test_threads_change_no_bit(model, rng, monkeypatch):
     monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
@@ -319,6 +320,7 @@ def test_rows_that_are_none_are_refused_without_a_value(model, X):
     assert "7" not in str(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [DPCDClassifier(), DPSGDClassifier(), DPLogisticRegression()])
 def test_no_dense_copy_is_made(model, rng):
     """Of rows that would take 100 times as much."""
@@ -333,6 +335,7 @@ def test_no_dense_copy_is_made(model, rng):
     assert peak < 0.1 * 8 * n_rows * n_features
 
 
+@pytest.mark.long
 def test_calibration_takes_what_its_classifier_takes(rng):
     X, y = make_rows(rng), rng.integers(0, 2, N_ROWS)
     model = DPCalibratedClassifier(DPSGDClassifier(classes=[0, 1]), random_state=0)
@@ -345,6 +348,7 @@ def test_calibration_takes_what_its_classifier_takes(rng):
         ledger_free.fit(sparse.csr_array(X), y)
 
 
+@pytest.mark.long
 def test_searches_take_what_all_candidates_take(rng, tmp_path):
     X, y = make_rows(rng), rng.integers(0, 2, N_ROWS)
     ledger = PrivacyLedger(tmp_path / "ledger.sqlite", epsilon=9.0, delta=1e-2)

@@ -45,6 +45,7 @@ def seeded(model):
     return clone(model).set_params(random_state=0, **bounds)
 
 
+@pytest.mark.long
 @pytest.mark.every
 @pytest.mark.parametrize("model", REGRESSORS, ids=lambda model: type(model).__name__)
 def test_a_column_of_targets_is_one_target(model):
@@ -79,6 +80,7 @@ def test_scikit_learn_has_these_shapes():
     assert two.predict(X).shape == (N_ROWS, 2)
 
 
+@pytest.mark.long
 def test_around_a_model():
     """Pipelines, searches and scores give what they give for flat targets."""
     model, grid = seeded(DPRidge()), {"alpha": [1e-3, 1.0]}

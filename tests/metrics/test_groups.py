@@ -93,6 +93,7 @@ def test_how_many_rows_people_have_changes_no_grid(name, rng, monkeypatch):
     assert shapes[0] == shapes[1]
 
 
+@pytest.mark.long
 def test_which_row_counts_is_drawn_by_chance(rng):
     """Of ten rows any has its turn: one has none once in 10**9 suites."""
     X, y = binary_records(rng, 10)
@@ -283,6 +284,7 @@ def test_shares_of_an_unknown_sum_have_the_noise_of_a_ratio():
     assert np.mean(found) == pytest.approx(125.0 / 800.0, abs=1e-3)
 
 
+@pytest.mark.long
 def test_intervals_hold_where_rows_of_a_person_are_all_alike():
     """Seeded. If rows counted as independent, they would hold in two thirds of the runs."""
     rng, held = np.random.default_rng(0), 0

@@ -73,6 +73,7 @@ def test_a_record_moves_one_count_of_each_class_by_one(adjacency, rng):
     assert event == LaplaceEvent(null.mechanisms[0].noise_multiplier, 3, counts=True)
 
 
+@pytest.mark.long
 def test_intervals_cover_what_is_true_of_the_population():
     """Of 80 intervals of 95 %, 64 at least: fewer are seen in 4 of 10 million."""
     rng = np.random.default_rng(0)
@@ -103,6 +104,7 @@ def test_probabilities_are_needed(rng):
         private_score(Decides(), np.ones((3, 1)), [0, 1, 2], epsilon=1.0, **OVR)
 
 
+@pytest.mark.long
 def test_a_search_scores_by_it(rng):
     X = rng.standard_normal((600, 3))
     y = (X + 0.5 * rng.standard_normal(X.shape)).argmax(axis=1)

@@ -178,6 +178,7 @@ class Three_(LogisticRegression):
     predict, predict_proba = Three.predict, Three.predict_proba
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_auc_at_a_tenth_is_within_a_hundredth(adjacency, rng):
     """Of 10,000 records. In 1,000 other repetitions it was so in 97.6 % under zero_out.

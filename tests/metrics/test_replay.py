@@ -89,6 +89,7 @@ def test_a_record_moves_one_count_by_one(name, rng):
     assert len(cells) > 1
 
 
+@pytest.mark.long
 @for_each("name", NAMES)
 @for_each("adjacency", ["zero_out", "replace_one"])
 @for_each("delta", [0.0, 1e-5])

@@ -79,6 +79,7 @@ def table(n, seed=0):
     return frame, (rng.random(n) < risk).to_numpy().astype(int)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 @pytest.mark.parametrize("name", CANDIDATES)
 def test_searches_protect_people(name, method, monkeypatch):
@@ -320,6 +321,7 @@ def test_rows_that_are_none_are_not_quoted(name):
         assert "123456" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_a_label_of_one_record_fails_no_trial():
     """Which part it is in must not tell: fractions are labels like any, if they are declared."""
     X, y = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200.0) % 2
@@ -330,6 +332,7 @@ def test_a_label_of_one_record_fails_no_trial():
         assert search.fit(X, y).classes_.tolist() == [0.0, 0.5, 1.0]
 
 
+@pytest.mark.long
 def test_numbers_go_through_any_private_pipeline():
     X = np.random.default_rng(0).uniform(-1, 1, (3000, 3))
     model = make_private_pipeline(DPStandardScaler(), DPRidge(target_bounds=(-3, 3)))
@@ -370,6 +373,7 @@ CHOSEN = {name: tried for name, tried in CANDIDATES.items() if name != "listed"}
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHOSEN)
 def test_another_fit_of_what_was_chosen_is_charged_as_any_other(name):
     X, y = table(900)
@@ -406,6 +410,7 @@ def test_routing_needs_no_request_of_what_a_search_fits():
     assert report.unit == "one group"
 
 
+@pytest.mark.long
 def test_groups_are_routed_to_a_search():
     X, y = table(900)
     search = DPGridSearch(DPAdditiveClassifier(**TWO), {"alpha": [1e-4, 1e-2]}, epsilon=5.0)
@@ -417,6 +422,7 @@ def test_groups_are_routed_to_a_search():
     assert {one.privacy_report_.unit for one in found["estimator"]} == {"one group"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pipeline", [False, True])
 def test_targets_that_a_candidate_refuses_are_refused_before_a_charge(pipeline, tmp_path):
     """Not by its trials, of which each would fail."""

@@ -192,6 +192,7 @@ def search_of(first, second, method):
     return DPGridSearch(Pipeline([("before", None), ("last", models[0][-1])]), grid, **options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", PAIRS, ids=" or ".join)
 def test_no_entry_makes_a_trial_fail(pair, errors):
     """Each entry is in another form of the rows, which differ from pair to pair."""
@@ -219,6 +220,7 @@ def test_imputers_that_may_make_gaps_are_refused(strategy):
         search.fit(np.zeros((N_ROWS, 2)), np.arange(N_ROWS) % 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 def test_text_among_numbers_is_what_it_is_for_all_candidates(method, errors):
     """An encoder would take it for a word that is no number, and others for a number."""
@@ -229,6 +231,7 @@ def test_text_among_numbers_is_what_it_is_for_all_candidates(method, errors):
         assert not errors
 
 
+@pytest.mark.long
 def test_all_candidates_are_fitted_where_entries_are_as_they_should_be(errors):
     for name, candidate in CANDIDATES.items():
         taken = [
@@ -247,6 +250,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", TARGETS)
 @pytest.mark.parametrize("learnt", [True, False])
 def test_no_target_makes_a_trial_fail(form, learnt, errors):

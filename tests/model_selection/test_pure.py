@@ -22,6 +22,7 @@ PURE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 def test_the_budget_is_spent_and_is_pure(method, adjacency):

@@ -119,6 +119,7 @@ def test_the_budget_is_spent_once_and_nearly_all(grid, method, adjacency):
     assert (best[-1] if grid else best).privacy_report_ is report
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss"])
 def test_scores_of_classifiers(scoring):
     X, y = records()
@@ -127,6 +128,7 @@ def test_scores_of_classifiers(scoring):
     assert fitted.best_score_ > (0.75 if scoring != "neg_log_loss" else -0.7)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scoring", [None, "r2", "neg_mean_absolute_error"])
 def test_scores_of_regressors(scoring):
     X, _ = records()
@@ -190,6 +192,7 @@ def test_the_split_reads_nothing():
         assert np.array_equal(_split_of(numbered[:, :1] * np.ones(3), other), first)
 
 
+@pytest.mark.long
 def test_a_class_may_be_missing_in_a_part():
     X, y = records()
     y[1:] = 0
@@ -199,6 +202,7 @@ def test_a_class_may_be_missing_in_a_part():
     assert fitted.predict_proba(X).shape == (400, 2)
 
 
+@pytest.mark.long
 def test_classes_are_read_once_or_declared():
     X, y = records()
     read = search(estimator=DPLogisticRegression(), n_trials=2).fit(X, y)
@@ -329,6 +333,7 @@ def test_scores_that_a_candidate_cannot_have_are_refused_before_any_noise(name, 
     assert ledger.to_dict()["charges"] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 def test_whether_rows_are_sparse_knows_no_number_of_zeros(method):
     """One entry more would be told by whether rows are sparse."""
@@ -390,6 +395,7 @@ def test_r2_of_several_targets_is_refused_before_any_noise(tmp_path):
     assert ledger.to_dict()["charges"] == []
 
 
+@pytest.mark.long
 def test_a_hinge_is_scored_by_a_curve():
     fitted = search(estimator=HINGE, param_grid=ALPHAS, scoring="roc_auc", n_trials=2)
     assert 0.0 <= fitted.fit(*records()).best_score_ <= 1.0
@@ -423,6 +429,7 @@ def test_errors_of_a_regression_come_before_any_noise(tmp_path):
     assert ledger.spent == 0.0
 
 
+@pytest.mark.long
 def test_sums_are_needed_to_compose():
     with pytest.raises(ValueError, match="mean over rows"):
         search(method="compose", scoring="roc_auc").fit(*records())
@@ -452,6 +459,7 @@ def test_what_is_published_by_each_method():
     assert not hasattr(hinge, "predict_proba")
 
 
+@pytest.mark.long
 def test_a_composed_choice_costs_no_more_than_it_must(tmp_path):
     """Of many rows it has less than all of epsilon, and a ledger charges no more than for fits."""
     X, y = records(20_000)
@@ -491,6 +499,7 @@ def test_a_ledger_takes_a_choice_that_may_spend_all_of_epsilon(
     assert choice.epsilon(adjacency) < 0.1
 
 
+@pytest.mark.long
 def test_data_frames_and_columns_by_name():
     X, y = records()
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -503,6 +512,7 @@ def test_data_frames_and_columns_by_name():
     assert fitted.score(frame, y) > 0.8
 
 
+@pytest.mark.long
 def test_seeds():
     X, y = records()
     for make_seed in (lambda: 3, lambda: np.random.RandomState(3)):

@@ -113,6 +113,7 @@ class FirstWins:
         return type(found)(1.0 / self.n_scores, 0.0, 1.0, found.report)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_nothing_but_time_tells_how_many_trials_there_were(n_jobs):
     """The same trial wins, of few or of many: whatever can be looked at is the same."""
@@ -206,6 +207,7 @@ def _fits(found, items):
             group.append(item)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "n_bad", "kind"),
     product(
@@ -245,6 +247,7 @@ def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, kind, monkeypatch
     assert len(ledger.to_dict()["charges"]) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [ValueError, IndexError])
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 def test_a_score_that_fails_is_a_trial_that_loses(method, kind, monkeypatch):
@@ -292,6 +295,7 @@ def test_a_rows_score_is_within_0_and_1(scoring, rng):
     assert np.ptp(found) > 0.5
 
 
+@pytest.mark.long
 def test_large_deltas_warn_once():
     X, y = records(60)
     with pytest.warns(PrivacyWarning, match="delta is larger") as caught:

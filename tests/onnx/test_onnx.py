@@ -355,6 +355,7 @@ def steps():
     return [preprocessing.BoundsScaler((-9, 9)), preprocessing.NormClipper(0.7)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("private", [False, True])
 def test_pipelines_with_public_bounds(private, dtype):
@@ -409,6 +410,7 @@ def test_a_table_of_numbers_gaps_and_words(dtype):
     assert list(run(model, frame)[1][0]) == [0, 1]
 
 
+@pytest.mark.long
 def test_a_frame_with_a_column_of_large_integers():
     """In a step of its own, or beside float64."""
     rows = RNG.integers(*FAR[0], 999)
@@ -439,6 +441,7 @@ FRAMES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("types", FRAMES, ids=str)
 def test_models_without_a_pipeline_take_frames(types):
     frame = pd.DataFrame(X[:, :3], columns=list("xyz")).astype(types)

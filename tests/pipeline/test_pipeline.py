@@ -176,6 +176,7 @@ def test_costs_beyond_a_part_are_refused(monkeypatch):
     assert not hasattr(model, "privacy_report_")
 
 
+@pytest.mark.long
 def test_a_width_that_is_found_privately_changes_no_cost():
     """Poisson batches are designed by the number of columns, which the encoder finds."""
     rng = np.random.default_rng(0)
@@ -359,6 +360,7 @@ def test_steps_of_scikit_learn_promise_too(safe):
     assert type(model[-1].data_norm) is not float
 
 
+@pytest.mark.long
 def test_what_is_given_stays_and_what_was_handed_on_is_forgotten():
     frame, y = table(600)
     given = DPSGDClassifier(data_norm=2.5, **TWO)
@@ -393,6 +395,7 @@ def test_given_steps_are_not_changed():
         assert step.privacy_report_.reproducible
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [lambda: 3, lambda: np.random.RandomState(3)])
 def test_seeds(make):
     frame, y = table(600)
@@ -471,6 +474,7 @@ def test_the_ledger_of_the_environment_is_charged_once_too(tmp_path, monkeypatch
     assert len(ledger.to_frame()) == 1
 
 
+@pytest.mark.long
 @ONE_OR_MORE_WORKERS
 # A search sends the fitted pipeline to its workers, which pickles the seed.
 @pytest.mark.filterwarnings("ignore:This DPPipeline was fitted with a seed")
@@ -533,6 +537,7 @@ def test_what_makes_fits_of_its_own_does_not_take_it():
         make_private_pipeline(DPStandardScaler(), last).fit(X, y)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("groups", [None, np.arange(900) // 2])
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_a_pipeline_ends_in_a_calibrated_classifier(adjacency, groups):

@@ -267,6 +267,7 @@ def test_objects_stay_what_they_are_but_for_gaps():
     assert frame["a"].tolist()[4] is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reader", READERS)
 @for_each("nesting, form", CASES, parts=6)
 def test_a_row_is_read_alone_as_it_is_among_others(reader, nesting, form):
@@ -278,6 +279,7 @@ def test_a_row_is_read_alone_as_it_is_among_others(reader, nesting, form):
     np.testing.assert_array_equal(together, alone)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", COLUMNS)
 @for_each("nesting, form", CASES, parts=8)
 def test_no_entry_changes_the_words_that_others_publish(kind, nesting, form):

@@ -159,6 +159,7 @@ def test_columns_that_no_step_makes_are_refused_before_a_charge():
     assert n_charges(make_private_pipeline(SCALER, chosen, LAST)) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRONG_MODELS)
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 def test_no_wrong_candidate_loses_in_silence(name, method):

@@ -73,6 +73,7 @@ def test_a_fit_resolves_it_by_the_number_of_records(model, data):
     model.set_params(delta="auto")
 
 
+@pytest.mark.long
 def test_people_count_where_groups_are_given(data, tmp_path):
     X, y = data
     groups = np.arange(N) // 2
@@ -101,6 +102,7 @@ def test_streams_labels_and_previews(data):
     )
 
 
+@pytest.mark.long
 def test_holders_have_each_their_own_and_a_sum_of_them_is_as_private_as_asked(data):
     """Together they are more records than any has; pytest makes an error of a warning."""
     X, y = data

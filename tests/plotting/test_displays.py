@@ -97,6 +97,7 @@ def test_without_matplotlib(kind, monkeypatch):
         PrivacyDisplay.from_report(PURE, kind=kind)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 def test_tradeoff_is_what_the_report_says(report):
     display = PrivacyDisplay.from_report(report)
@@ -125,6 +126,7 @@ def check_below(display, report):
         assert left <= 1.0 - report.tpr_at(float(rate)) + 1e-4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fpr", [[0.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.01, 0.2, 1.0]])
 @pytest.mark.parametrize("kind", ["poisson", "pure", "replace_label"])
 def test_few_points_of_a_tradeoff_are_no_overstatement(kind, fpr):
@@ -149,6 +151,7 @@ def test_tradeoff_of_full_batches_is_exact():
     assert display.y == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.long
 def test_tradeoffs_share_axes_and_differ_by_more_than_colour():
     first = PrivacyDisplay.from_report(REPORTS["poisson"], name="one")
     second = PrivacyDisplay.from_report(REPORTS["pure"], ax=first.ax_, color="black")
@@ -164,6 +167,7 @@ def test_tradeoffs_share_axes_and_differ_by_more_than_colour():
     assert "one" in legend_texts(third)
 
 
+@pytest.mark.long
 def test_the_attack_of_an_audit_is_a_point_with_intervals():
     display = PrivacyDisplay.from_report(REPORTS["poisson"], audit=make_audit())
     point, _, bars = display.audit_.lines
@@ -197,6 +201,7 @@ def test_bad_rates_are_refused(fpr):
         PrivacyDisplay.from_report(PURE, at=fpr)
 
 
+@pytest.mark.long
 def test_profiles_share_axes_that_grow():
     first = PrivacyDisplay.from_report(REPORTS["poisson"], kind="profile", at=[1e-6, 1e-3])
     assert first.y.tolist() == [1e-6, 1e-3]
@@ -303,6 +308,7 @@ def test_only_reports_are_drawn(kind, value):
         PrivacyDisplay.from_report(PURE, kind=kind, ax=np.empty(2))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "report",
     [

@@ -71,6 +71,7 @@ def test_chosen_terms_in_given_axes(model):
     assert all(ax.get_position().x0 > 0.5 for ax in display.axes_)
 
 
+@pytest.mark.long
 def test_several_classes_have_a_legend(table):
     X, y = table
     model = DPAdditiveClassifier(classes=[0, 1, 2], epsilon=20.0, random_state=0)
@@ -79,6 +80,7 @@ def test_several_classes_have_a_legend(table):
     assert names == ["0", "1", "2"]
 
 
+@pytest.mark.long
 def test_no_name_or_word_is_taken_for_a_formula(table):
     X, y = table
     X = X.rename(columns={"age": "$^$"})
@@ -93,6 +95,7 @@ def test_no_name_or_word_is_taken_for_a_formula(table):
     assert r"\$_{\$" in [text.get_text() for text in display.axes_[2].get_xticklabels()]
 
 
+@pytest.mark.long
 def test_a_pair_of_several_classes_alone_has_no_legend(table):
     X, y = table
     model = DPAdditiveClassifier(

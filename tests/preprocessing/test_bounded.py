@@ -159,6 +159,7 @@ def sparse_rows(rng, dtype=np.float64):
     return X.astype(dtype)
 
 
+@pytest.mark.long
 @for_each("dtype", [np.float32, np.float64])
 @for_each("kind", KINDS)
 @for_each(

@@ -78,6 +78,7 @@ def test_lengths_of_contributions_to_moments():
     assert longest <= 1.0 + mechanism.rounding_slack
 
 
+@pytest.mark.long
 @for_each("adjacency", ["zero_out", "replace_one"])
 @for_each("epsilon", [1e-3, 0.1, 1.0, 7.0, 100.0])
 @for_each("delta", [1e-12, 1e-5, 1e-4])

@@ -69,6 +69,7 @@ def plain(read):
     return [None if x != x else x if isinstance(x, str) else (x + 0.0).hex() for x in read]
 
 
+@pytest.mark.long
 @for_each("name, container", GRID, parts=4)
 def test_entries_are_read_one_by_one_in_all_containers(name, container):
     """What a column was in the fit says how its entries are read, and no type or neighbour does."""

@@ -104,6 +104,7 @@ def test_an_entry_is_of_one_class_and_its_readings_agree(entry):
     assert found not in (CODE_ENTRY, TEXT_ENTRY) or isinstance(entry, str)
 
 
+@pytest.mark.long
 @given(st.lists(ENTRIES, min_size=1, max_size=12), st.randoms())
 def test_no_entry_decides_how_another_is_read(entries, random):
     """In a column of all, in another order, and of each alone."""
@@ -122,6 +123,7 @@ def test_no_entry_decides_how_another_is_read(entries, random):
         assert moved == [alone[place] for place in order]
 
 
+@pytest.mark.long
 @given(st.lists(ENTRIES, min_size=2, max_size=12), st.data())
 def test_rows_that_are_taken_are_read_as_before(entries, data):
     kept = np.array(

@@ -63,6 +63,7 @@ MODELS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_rows_of_other_types_are_predicted_and_scored_alike(name):
     model = MODELS[name].fit(TABLE, Y)

@@ -168,6 +168,7 @@ def unnamed(read):
     return text
 
 
+@pytest.mark.long
 @for_each(
     "reader, epsilon", [(reader, eps) for reader in READERS for eps in (np.inf, 2.0)], parts=6
 )

@@ -132,6 +132,7 @@ def entries(column, kind):
     return [None if word != word else word for word in words]
 
 
+@pytest.mark.long
 @for_each("name, container", COLUMNS_OF_OBJECTS, parts=len(COLUMNS_OF_OBJECTS) // 3)
 def test_rows_are_read_alike_beside_any_other(name, container):
     own, X = make(name, container)
@@ -162,6 +163,7 @@ def as_objects(column):
     return found | {UNTYPED: untyped.classes[untyped.codes].tolist()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OF_TYPE)
 def test_rows_of_a_type_are_read_alike_beside_any_other(name):
     for container, make_table in TYPED[name].items():

@@ -94,6 +94,7 @@ def columns_of(encoder, X):
     return [known[place] for place in encoded.argmax(axis=1)]
 
 
+@pytest.mark.long
 @for_each("name, container", GRID, parts=4)
 def test_encoders_read_columns_of_all_types_alike(name, container):
     entries, X = make(name, container)
@@ -107,6 +108,7 @@ def test_encoders_read_columns_of_all_types_alike(name, container):
     assert set(plain(encoder.categories_[0].tolist())) == set(expected)
 
 
+@pytest.mark.long
 @for_each("name, container", GRID, parts=4)
 def test_imputers_of_words_read_columns_of_all_types_alike(name, container):
     entries, X = make(name, container)
@@ -123,6 +125,7 @@ def test_imputers_of_words_read_columns_of_all_types_alike(name, container):
     assert {type(one) for one in most[:, 0].tolist()} <= {str, float}
 
 
+@pytest.mark.long
 @for_each("name, container", GRID, parts=4)
 def test_readers_of_numbers_read_columns_of_all_types_alike(name, container):
     entries, X = make(name, container)
@@ -148,6 +151,7 @@ def test_readers_of_numbers_read_columns_of_all_types_alike(name, container):
     np.testing.assert_array_equal(scaler.fit_transform(X), of_floats)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("nesting", NESTINGS)
 @for_each("name, container", HANDED_ON, parts=2)
 def test_steps_hand_on_what_entries_are(nesting, name, container):
@@ -163,6 +167,7 @@ def test_steps_hand_on_what_entries_are(nesting, name, container):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("nesting", NESTINGS)
 @for_each("name, container", BEHIND, parts=2)
 def test_tables_behind_steps_are_those_in_front(nesting, name, container):
@@ -233,6 +238,7 @@ def test_no_entry_of_a_column_changes_how_others_are_read(entry):
     assert filled[:8, 0].tolist() == ["x", 1.0, 0.5, "7", 1.0, 0.0, "2024-01-31", "2024-01-31"]
 
 
+@pytest.mark.long
 def test_models_of_numbers_are_alike_whatever_holds_them(rng):
     """Also behind steps, and in predictions of rows of another type than in the fit."""
     numbers = np.round(rng.uniform(-1, 1, (200, 2)), 3)

@@ -8,6 +8,7 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 
+import pytest
 from sklearn.base import BaseEstimator
 
 from tests._listed import PRIVATE, TRANSFORMERS
@@ -92,6 +93,7 @@ def test_what_several_docstrings_say_of_one_name_is_the_same():
     assert not list(shared_texts.disagreements(shared_texts.all_texts(), shared_texts.read_table()))
 
 
+@pytest.mark.long
 def test_a_text_that_drifts_is_found_and_copied_to_all_that_share_it(tmp_path):
     root = tmp_path / "skdp"
     shutil.copytree(shared_texts.ROOT / "linear_model", root / "linear_model")

@@ -68,6 +68,7 @@ WRITTEN = [
 ]
 
 
+@pytest.mark.long
 @for_each("path", WRITTEN)
 def test_files_and_objects_that_are_named_are_there(path):
     text = path.read_text(encoding="utf-8")

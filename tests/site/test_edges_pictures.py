@@ -53,6 +53,7 @@ def fitted(data):
     return model
 
 
+@pytest.mark.long
 @covers("LearningCurveDisplay", "ValidationCurveDisplay")
 def test_displays_that_fit(data):
     for display, options in (

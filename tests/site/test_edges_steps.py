@@ -55,6 +55,7 @@ def test_targets_that_are_transformed():
     assert found.transformer_.mean_ == pytest.approx(y.mean())
 
 
+@pytest.mark.long
 @covers("IterativeImputer")
 def test_imputation_by_models():
     X, _ = make_records()
@@ -72,6 +73,7 @@ def test_imputation_by_models():
     assert sizes() == there * 2
 
 
+@pytest.mark.long
 @covers("RANSACRegressor")
 def test_rows_that_are_thrown_out():
     X, y = make_records()

@@ -164,6 +164,7 @@ def test_tables_say_what_is_promised(estimator, told, data):
         assert hasattr(import_module("skdp.dask"), by_dask[1])
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:the size of the targets")
 def test_models_become_onnx(told, data):
     skl2onnx = pytest.importorskip("skl2onnx")

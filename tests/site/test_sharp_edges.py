@@ -148,6 +148,7 @@ def test_a_bootstrap_repeats_rows(data):
     assert report.epsilon_at(report.delta, group_size=6) > 4 * report.epsilon
 
 
+@pytest.mark.long
 @covers("OneVsOneClassifier")
 def test_one_against_one_publishes_class_sizes(data):
     X, _ = data
@@ -254,6 +255,7 @@ def test_chains_make_columns_of_outputs(data, model, regressor):
         assert kept(found) == [0, 4, 8]
 
 
+@pytest.mark.long
 @covers("SelfTrainingClassifier")
 def test_self_training_makes_the_number_of_rows_depend_on_records(data, model):
     X, y = data
@@ -292,6 +294,7 @@ def test_selection_by_one_model_is_covered_by_its_report(data, model):
     np.testing.assert_array_equal(found.get_support(), again >= again.mean())
 
 
+@pytest.mark.long
 @covers("RFECV", "SequentialFeatureSelector")
 def test_selection_by_scores_reads_the_records(data, model):
     X, y = data
@@ -307,6 +310,7 @@ def test_selection_by_scores_reads_the_records(data, model):
     assert kept(found) == []
 
 
+@pytest.mark.long
 @covers("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV")
 def test_searches_keep_the_last_report_only(data, model):
     X, y = data
@@ -325,6 +329,7 @@ def test_searches_keep_the_last_report_only(data, model):
             assert_counts(search.cv_results_["split0_test_score"], of=40)
 
 
+@pytest.mark.long
 @covers("TunedThresholdClassifierCV")
 def test_a_tuned_threshold_is_chosen_on_records(data, model):
     X, y = data

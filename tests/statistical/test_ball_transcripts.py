@@ -76,6 +76,7 @@ def test_half_the_noise_is_convicted(name):
     assert convicted(ratios, report)
 
 
+@pytest.mark.long
 def test_rows_that_are_not_cut_to_the_radius_are_convicted(monkeypatch):
     factors = _sums._factors
 

@@ -214,6 +214,7 @@ REPLACE_ONE_CASES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", REPLACE_ONE_CASES)
 def test_a_record_against_another_never_exceeds_the_report(case, rng):
     loss, alpha, bound, one, other, design = REPLACE_ONE_CASES[case]
@@ -245,6 +246,7 @@ def test_half_the_noise_is_convicted(rng):
     assert convicted(log_ratios, report) == list(EPSILONS)
 
 
+@pytest.mark.long
 def test_the_noise_of_zero_out_is_convicted_under_replace_one(rng):
     process = make_process("squared_error", 0.5, 1.0)
     report = make_process("squared_error", 0.5, 1.0, adjacency="replace_one").plan.report(

@@ -129,6 +129,7 @@ def test_the_bound_is_reached_at_opposite_vectors_and_passed_by_longer_ones(q, n
     assert (longer[seen] > worst[seen]).all()
 
 
+@pytest.mark.long
 def test_hidden_histories_are_no_worse_than_the_worst_pair(rng):
     """Mixtures over different numbers of hidden states, with weights of their own."""
     q, noise = 0.4, 0.9

@@ -191,6 +191,7 @@ def log_ratios_both_ways(process, rng):
 DESIGNS = [(0.25, 1.0, True), (0.1, 0.7, True), (0.9, 2.0, False)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rate", "noise_multiplier", "amplified"), DESIGNS)
 def test_sequential_updates_are_convicted(rate, noise_multiplier, amplified, rng):
     process = make_attack(rate, noise_multiplier)
@@ -198,6 +199,7 @@ def test_sequential_updates_are_convicted(rate, noise_multiplier, amplified, rng
     assert convicted(log_ratios, naive_report(process, amplified=amplified)) == list(EPSILONS)
 
 
+@pytest.mark.long
 def test_half_the_noise_is_convicted_in_parallel_updates(rng):
     process = make_attack(0.25, 1.0, sequential=False)
     half = replace(process, noise_multiplier=0.5)

@@ -283,6 +283,7 @@ def test_a_record_that_is_never_left_out_is_seen_in_every_release(name):
         assert np.linalg.norm(one.value - other.value) > 0.1 * one.mechanism.contribution_bound
 
 
+@pytest.mark.long
 def test_the_noise_of_zero_out_is_convicted_under_replace_one():
     _, report = contributions(CASES["cd replaced"], True)
     replaced = replace(CASES["cd bounds"], other_y=-FAR)
@@ -290,6 +291,7 @@ def test_the_noise_of_zero_out_is_convicted_under_replace_one():
     assert convicted(ratios, report)
 
 
+@pytest.mark.long
 def test_dividing_by_the_true_batch_size_is_convicted(monkeypatch):
     """The steps tell who took part, to one who knows the others' coins: nothing is amplified."""
     options = BUDGET | {"epsilon": 0.5, "delta": 0.01}

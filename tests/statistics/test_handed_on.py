@@ -61,6 +61,7 @@ def test_words_and_gaps_are_handed_on_with_their_counts(table, handed_on):
         np.testing.assert_allclose(found, shares_of(table, words, name), atol=0.01)
 
 
+@pytest.mark.long
 def test_a_model_that_gets_them_knows_shares_and_spends_nothing_on_words(table, handed_on, labels):
     model = DPAdditiveClassifier(classes=[0, 1], categories=handed_on, random_state=0)
     model.fit(table, labels)
@@ -82,6 +83,7 @@ def test_a_model_that_gets_them_knows_shares_and_spends_nothing_on_words(table, 
     np.testing.assert_allclose(model.decision_function(table), plain.decision_function(table))
 
 
+@pytest.mark.long
 def test_shares_that_nobody_knows_are_unknown_and_importances_are_finite(table, handed_on, labels):
     X = table[["job", "grade"]].assign(age=np.random.default_rng(2).normal(50.0, 9.0, N))
     given = {"job": list(handed_on["job"]), "grade": list(handed_on["grade"])}

@@ -38,6 +38,7 @@ def tables(kind, n, n_columns=1, n_seeds=2):
         yield table, describe(table, epsilon=1.0, random_state=seed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @for_each("n, n_columns", [(40, 1), (300, 1), (1000, 4), (3000, 1), (3000, 6), (20_000, 3)])
 def test_deviations_are_near_the_truth_or_not_given(n, n_columns, kind):

@@ -220,6 +220,7 @@ def test_a_planted_fault_is_convicted(fault):
         check_private_estimator(fault())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", [Honest, HonestScaler, HonestImputer, HonestEncoder])
 def test_an_honest_estimator_passes_and_numpys_state_is_left_alone(estimator):
     np.random.seed(5)

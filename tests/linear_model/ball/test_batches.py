@@ -25,6 +25,7 @@ def rows(rng):
     return far_rows(rng)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_the_ball_is_found_whatever_the_units(model, rows):
     X, Z = rows
@@ -55,6 +56,7 @@ def test_rows_in_a_file_and_sparse_ones_give_the_model_of_dense_ones(model, rows
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS[:2], ids=str)
 def test_without_privacy_the_optimum_is_that_of_columns_so_prepared(model, rows):
     """The gradient of the objective is 0, of all rows. Steps are as short as the longest asks."""

@@ -58,6 +58,7 @@ def test_rows_in_a_file_and_sparse_ones_give_the_model_of_dense_ones(
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_without_privacy_the_optimum_is_scikit_learns_on_columns_so_prepared(model, rows):
     X, Z = rows

@@ -195,6 +195,7 @@ def test_where_no_ball_can_be_learnt_a_share_for_it_is_refused(model, match):
     clone(model).set_params(ball_budget=0)._plan(3000, 4, 1)
 
 
+@pytest.mark.long
 def test_a_given_clip_of_dpscd_is_for_rows_as_they_are():
     model = DPSCDClassifier(clipping_norm=0.01)
     plan = model._plan(30000, 4, 1)

@@ -80,6 +80,7 @@ def test_without_privacy_scikit_learns_regression_is_reached(
     assert estimator.clipping_norm_ == INF
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("name", ["l2", "l1", "elasticnet"])
 def test_without_privacy_scikit_learns_logistic_regression_is_reached(name, fit_intercept, cancer):
@@ -165,6 +166,7 @@ def test_rounding_does_not_take_coefficients_out_of_their_box(diabetes):
     assert model.fit(X, 100.0 * y).coef_.max() <= high
 
 
+@pytest.mark.long
 def test_several_targets_equal_lasso_without_privacy():
     X, y = load_linnerud(return_X_y=True)
     X = StandardScaler().fit_transform(X) / 4.0
@@ -323,6 +325,7 @@ def test_features_of_very_different_scales_are_as_good_as_scaled_ones(rng):
     np.testing.assert_allclose(wide.predict(X * scale), plain.predict(X), atol=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("data_norm", [None, 2.0])
 def test_a_rare_class_and_rare_columns_are_ranked_the_right_way_round(data_norm):
     """A bound far below a case's slope made every column speak against the rare class.

@@ -57,6 +57,7 @@ def drawn(rng, n):
     return y, sizes * rng.standard_normal(n), x, length, rng.uniform(0.0, 3.0, n)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [0, 1, 127, 128, 129, 1013])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
@@ -196,6 +197,7 @@ def test_replay_of_compiled_sums(case, choose):
     test_replay.test_a_record_at_every_corner(case)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "case",
     [

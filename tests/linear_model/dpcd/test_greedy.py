@@ -35,6 +35,7 @@ def words():
     return X, (rng.random(12_000) < 1.0 / (1.0 + np.exp(-scores))).astype(int)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("places", [slice(None), [0, 1]])
 @pytest.mark.parametrize(
     ("model", "reference"),
@@ -52,6 +53,7 @@ def test_without_privacy_scikit_learns_optimum_is_reached(model, reference, plac
     np.testing.assert_allclose(found.coef_, reference.coef_, atol=1e-8)
 
 
+@pytest.mark.long
 def test_without_privacy_several_targets_and_weights_reach_the_optimum():
     X, y = regression(np.random.default_rng(1))
     both, weight = np.column_stack([y, -2.0 * y + X[:, 0]]), np.linspace(0.1, 3.0, 200)
@@ -62,6 +64,7 @@ def test_without_privacy_several_targets_and_weights_reach_the_optimum():
     np.testing.assert_allclose(model.coef_, optimum, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
 def test_without_privacy_the_gradient_of_a_classifier_vanishes(penalty):
     rng = np.random.default_rng(2)
@@ -105,6 +108,7 @@ def test_sparse_and_dense_rows_give_the_same_model():
     np.testing.assert_array_equal(sparse, model.fit(X.toarray(), y).coef_)
 
 
+@pytest.mark.long
 def test_a_rare_class_keeps_its_rate():
     """Slopes are scaled by what doesn't know the label."""
     rng = np.random.default_rng(4)

@@ -77,6 +77,7 @@ PENALTIES = {
 }
 
 
+@pytest.mark.long
 @for_each("clip_by", ["entry", "row"])
 @for_each("average", [True, False])
 @for_each("bound", ["some", "all", math.inf])

@@ -32,6 +32,7 @@ def fitted_weights(model, fit_intercept):
     return np.append(coef, 3.0 * model.intercept_) if fit_intercept else coef
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize(
     ("loss", "alpha", "max_iter"),
@@ -63,6 +64,7 @@ def test_without_privacy_scikit_learns_optimum_is_reached(
     assert model.clipping_norm_ == INF
 
 
+@pytest.mark.long
 def test_without_privacy_bounds_do_not_clip(diabetes):
     X, y = diabetes
     options = {"alpha": 1e-2, "epsilon": INF, "max_iter": 200, "random_state": 0}
@@ -119,6 +121,7 @@ def test_several_targets_equal_ridge_without_privacy():
     assert one_column.predict(X).shape == (len(X),)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["log_loss", "hinge"])
 def test_several_classes_of_any_type(loss):
     X, y = load_wine(return_X_y=True)
@@ -160,6 +163,7 @@ def test_probabilities():
         hinge.predict_proba(X)
 
 
+@pytest.mark.long
 def test_declared_classes(cancer):
     X, y = cancer
     read = DPSCDClassifier(ball_budget=0, random_state=0).fit(X, y)
@@ -257,6 +261,7 @@ def test_threads_change_no_bit_of_random_batches_of_some_blocks(batch_size, rng,
         np.testing.assert_array_equal(other.coef_, fits[0].coef_)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("batch_size", [1, 40, 569])
 def test_the_report_is_true_of_the_parameters(adjacency, batch_size, cancer):
@@ -397,6 +402,7 @@ def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer, monkeypatch):
     assert made[0].noise_std >= made[0].noise_multiplier * made[0].sensitivity * (1 - 1e-15)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.uint8])
 def test_narrow_integers_count_as_well(kind, cancer):
     X, y = cancer
@@ -473,6 +479,7 @@ def test_the_papers_forms_reach_the_optimum_without_privacy(
     np.testing.assert_allclose(model.coef_.ravel(), best, atol=0.05 * np.abs(best).max())
 
 
+@pytest.mark.long
 def test_the_primal_form_reaches_the_optimum_without_privacy(cancer):
     X, y = cancer
     options = {"alpha": 1e-2, "epsilon": INF, "random_state": 0}
@@ -481,6 +488,7 @@ def test_the_primal_form_reaches_the_optimum_without_privacy(cancer):
     np.testing.assert_allclose(primal.coef_, dual.coef_, atol=1e-3 * np.abs(dual.coef_).max())
 
 
+@pytest.mark.long
 def test_algorithm_1_as_published_and_the_exact_dual_agree_as_epsilon_grows(cancer):
     """Same coins: the models differ by noise alone, which vanishes with growing epsilon."""
     X, y = cancer

@@ -50,6 +50,7 @@ def plan(solver="dual", **changes):
     return PLANS[solver](problem, budget, **arguments)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("batch_size", [1, 30, 999, 1000])
 def test_what_runs_is_what_is_accounted(adjacency, batch_size):
@@ -109,6 +110,7 @@ def test_auto_clipping_is_positive_scales_with_alpha_and_is_capped(epsilon, n_ro
     assert plan(alpha=1e9, **options).mechanism.contribution_bound == 1.5
 
 
+@pytest.mark.long
 def test_auto_clipping_follows_errors_up_to_the_margin_where_the_budget_is_large():
     """Beyond, more privacy budget means less noise and not more freedom to move."""
     plans = [plan(epsilon=e, batch_size=200, clipping_norm="auto") for e in (1.0, 50.0, 500.0)]
@@ -117,6 +119,7 @@ def test_auto_clipping_follows_errors_up_to_the_margin_where_the_budget_is_large
     assert noise[2] < noise[1] < noise[0]
 
 
+@pytest.mark.long
 def test_auto_batch_size():
     sizes = [plan(n_rows=n, batch_size="auto").batch_size for n in (3, 200, 10_000, 90_000)]
     assert sizes == [3, 8, 25, 75]

@@ -86,6 +86,7 @@ def test_without_privacy_scikit_learns_optimum_is_reached(
     assert model.clipping_norm_ == INF
 
 
+@pytest.mark.long
 def test_without_privacy_sgd_classifiers_objective_is_reached(cancer):
     X, y = cancer
     penalty = make_penalty("elasticnet", 1e-3, 0.3)
@@ -106,6 +107,7 @@ def test_without_privacy_sgd_classifiers_objective_is_reached(cancer):
     assert 0 < np.count_nonzero(last) < 15
 
 
+@pytest.mark.long
 def test_several_classes_are_multinomial():
     """The objective of LogisticRegression's multinomial loss, and its probabilities."""
     X, y = load_wine(return_X_y=True)
@@ -139,6 +141,7 @@ def test_several_classes_are_multinomial():
         hinge.predict_proba(X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("loss", ["squared_error", "huber"])
 @pytest.mark.parametrize(
@@ -182,6 +185,7 @@ def test_target_bounds_leave_the_objective_in_the_users_units(
     assert found < 0.99 * objective(of_user, X, target, 0.0 * weights, strength)
 
 
+@pytest.mark.long
 def test_without_privacy_bounds_do_not_clip_and_the_projection_does_not_cut(diabetes):
     X, y = diabetes
     options = {"alpha": 1e-2, "epsilon": INF, "batch_size": 442, "max_iter": 2000}

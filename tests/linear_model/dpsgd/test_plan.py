@@ -235,6 +235,7 @@ def test_auto_steps_take_in_no_more_noise_than_is_worth_its_signal(make):
     assert moved < 16.0 / math.sqrt(5.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [plan_dpsgd, plan_dpsgd_laplace])
 def test_momentum_carries_steps_that_are_too_long_to_be_stable(make):
     """With it a unit of noise still moves w by eta0 in the end, by parts that are stable."""
@@ -252,6 +253,7 @@ def test_momentum_carries_steps_that_are_too_long_to_be_stable(make):
     assert plan(make, smoothness=math.inf, clipping_norm=1e-9).momentum == 0.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [plan_dpsgd, plan_dpsgd_laplace])
 def test_the_noise_of_w_by_running_its_steps_alone(make):
     """Noise in place of gradients, step by step, through momentum."""
@@ -271,6 +273,7 @@ def test_the_noise_of_w_by_running_its_steps_alone(make):
     assert 1.5 * math.sqrt(5.0) * moved <= 16.0 * 1.001
 
 
+@pytest.mark.long
 def test_auto_settings_are_capped():
     many = {"n_rows": 10**6, "delta": 1e-7, "batch_size": "auto"}
     little = plan(epsilon=1e4, clipping_norm="auto", noise_reach=16.0, clip_decay=16.0, **many)
@@ -297,6 +300,7 @@ def test_the_auto_clip_balances_noise_and_bias(make):
     assert (1.0 / slope - 1.0) ** 2 == pytest.approx(16.0 * length, rel=1e-3)
 
 
+@pytest.mark.long
 def test_auto_batches_are_the_smallest_that_are_loud():
     """They are no larger than the noise asks for, leave some hundred steps, and hinges have few."""
     for n_rows, epsilon in ((200_000, 0.5), (200_000, 2.0), (1_000_000, 1.0)):

@@ -91,6 +91,7 @@ def test_honest_aggregates_pass(kind, options, rng):
     prepared_rows(X[rng.permutation(len(X))], found, None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [
@@ -146,6 +147,7 @@ def forge(found, **changes):
 PRIVATE = [options for options in OPTIONS if options.get("epsilon") != INF]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", PRIVATE, ids=str)
 @for_each("kind", ROWS)
 def test_no_noise_is_seen_without_rows(kind, options, rng):

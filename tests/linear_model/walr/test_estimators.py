@@ -74,6 +74,7 @@ def test_nothing_after_the_release_reads_a_label(solver, mechanism, kind, severa
     np.testing.assert_array_equal(model.intercept_, expected.intercept_)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("noise_shape", ["adapted", "spherical"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_released_sums_have_the_noise_that_is_stated(noise_shape, n_classes, records, rng):
@@ -247,6 +248,7 @@ NUMBERS_OF_AGGREGATES = (
 )
 
 
+@pytest.mark.long
 @for_each(
     "changes",
     [
@@ -508,6 +510,7 @@ def test_a_path_needs_one_release_and_tells_what_to_expect(cancer):
         walr_path(X, found, max_iter=0)
 
 
+@pytest.mark.long
 def test_automatic_regularisation_falls_with_noise_and_reads_no_label(cancer):
     X, y = cancer
     found = [

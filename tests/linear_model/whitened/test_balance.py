@@ -80,6 +80,7 @@ def rare():
     return X, (generator.random(PLACES.size) < expit(X[:, 0] - X[:, 1] - 3.6)).astype(int)
 
 
+@pytest.mark.long
 def test_the_mean_risk_is_nearer_to_the_share_of_cases(rare, monkeypatch):
     """Over the share: .88 in the mean of nine fits, and .76 without, with deviations of .04, .03.
 
@@ -97,6 +98,7 @@ def test_the_mean_risk_is_nearer_to_the_share_of_cases(rare, monkeypatch):
     assert abs(missed) < 0.7 * share_missed()
 
 
+@pytest.mark.long
 @for_each(
     "settings, given, is_balanced",
     [

@@ -199,6 +199,7 @@ def test_rows_are_not_copied_or_changed(dtype, cancer, monkeypatch):
     assert np.shares_memory(seen[0].X, X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_memory_maps_and_threads_change_no_bit(dtype, cancer, tmp_path, monkeypatch):
     monkeypatch.setattr(row_sums_module, "WORTHWHILE_ENTRIES", 0)
@@ -218,6 +219,7 @@ def test_memory_maps_and_threads_change_no_bit(dtype, cancer, tmp_path, monkeypa
         assert len(fits) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", BOTH)
 @for_each("adjacency", ["zero_out", "replace_one"])
 @for_each("share", ["auto", 0.0, 0.5])

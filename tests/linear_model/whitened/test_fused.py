@@ -77,6 +77,7 @@ def both(choose, make, ask):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("clip", [False, True])
@@ -155,6 +156,7 @@ def test_rows_whose_sums_are_not_compiled_are_copied(rng, choose, tmp_path):
     assert RowSums(in_file, several, loss)._X is in_file.X
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [DPRidge(random_state=0), DPLogisticRegression(random_state=0)])
 def test_a_fit_in_a_ball_takes_no_copy_of_the_rows(model, rng, choose):
     choose(True)

@@ -55,6 +55,7 @@ def test_predictions_beyond_the_reach_have_its_slope():
     np.testing.assert_allclose(far, [np.exp(7.0) - 1.0, np.exp(-7.0) - 2.0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model", "peer", "power"),
     [
@@ -127,6 +128,7 @@ def test_rows_of_weight_0_have_no_part_in_the_mean():
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model", "made", "lost"),
     [
@@ -202,6 +204,7 @@ def test_powers_that_no_distribution_has(power):
         preview(DPTweedieRegressor(power=power), 100, 3)
 
 
+@pytest.mark.long
 @for_each("kind", [DPPoissonRegressor, DPGammaRegressor])
 @for_each("size", [1e-300, 1e-30, 1e30, 1e300])
 @for_each("changes", [{}, {"fit_intercept": False}, {"ball_budget": 0, "data_norm": 1.0}])

@@ -247,6 +247,7 @@ def test_the_bounds_are_reached(rng):
     assert np.linalg.norm(slopes) == pytest.approx(BOUND, rel=1e-4)
 
 
+@pytest.mark.long
 def test_threads_change_no_bit(rng, monkeypatch):
     monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
     monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * 64 * 5)
@@ -334,6 +335,7 @@ def test_the_slack_knows_groups_and_no_rows():
     assert group_rounding_slack(10**6, 50, 1) > group_rounding_slack(10, 50, 1) > 0.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("parameters", [{"ball_budget": 0, "data_norm": 1.0}, {"data_norm": None}])
 def test_no_number_of_rows_changes_who_computes_the_lengths_of_others(parameters, monkeypatch, rng):
     """Compiled lengths have other last bits, and from so many entries on sums are compiled."""

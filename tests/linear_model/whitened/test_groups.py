@@ -276,6 +276,7 @@ def test_rows_are_neither_sorted_in_place_nor_copied_as_a_whole(rng):
     np.testing.assert_array_equal(X, before)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_copies", [1, 2])
 def test_memory_of_a_person_of_very_many_rows_is_that_of_blocks(n_copies, rng):
     """Beside some numbers for each row, however long it is, mapped rows, and those of a ball."""

@@ -34,6 +34,7 @@ def few_with_an_effect(share, n=8000):
     return X, (rng.random(n) < np.array([0.28, 0.08, 0.83, 0.98])[count]).astype(int)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.005, 0.033])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_intervals_hold_the_coefficient_of_a_few_long_rows_within_the_norm(epsilon, share):
@@ -64,6 +65,7 @@ class Spied(InferenceSums):
         super().shorten(longest)
 
 
+@pytest.mark.long
 @for_each("estimator", [DPRidge, DPLogisticRegression])
 @for_each("adjacency", ["zero_out", "replace_one"])
 @for_each("fit_intercept", [True, False])
@@ -179,6 +181,7 @@ def designs():
         yield rows, (rng.random(n) < expit(rows @ [2.0, -2.0, 1.0] - 2.0)).astype(int)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("norm", [2.0, None])
 def test_more_epsilon_never_gives_fewer_answers(norm):
     """Of the same streams of noise: what is given at an epsilon is given at each that is larger."""

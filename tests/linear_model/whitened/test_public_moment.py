@@ -125,6 +125,7 @@ def test_nothing_is_spent_on_a_public_moment(estimator, changes):
     assert report.epsilon <= 1.0
 
 
+@pytest.mark.long
 def test_public_rows_help_where_own_ones_are_few():
     """Mean log loss of twelve fits of 190 rows of 30 columns: .06 less."""
     X, y = load_breast_cancer(return_X_y=True)

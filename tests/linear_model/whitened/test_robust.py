@@ -93,6 +93,7 @@ def test_without_privacy_huber_is_the_optimum_of_its_loss(fit_intercept):
     np.testing.assert_allclose(np.append(model.coef_, model.intercept_), best, atol=5e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
 def test_without_privacy_quantiles_are_scikit_learns(quantile):
     X, y = uneven(2000, skewed=True)
@@ -103,6 +104,7 @@ def test_without_privacy_quantiles_are_scikit_learns(quantile):
     assert np.mean(y <= model.predict(X)) == pytest.approx(quantile, abs=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("skewed", [False, True])
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
 def test_the_share_of_targets_below_is_the_quantile(quantile, skewed):
@@ -147,6 +149,7 @@ def test_outliers_hardly_move_the_model():
     np.testing.assert_allclose(moved[:3], peer[:3], atol=0.3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", ROBUST)
 @pytest.mark.parametrize(
     ("absurd", "target_bounds"),
@@ -179,6 +182,7 @@ def test_bounds_of_targets_are_given_or_wider_than_most():
         assert low == found.min() < found.max() == high
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", ROBUST)
 def test_where_noise_hides_the_range_of_targets_the_given_one_helps(estimator, rng):
     X, errors = rng.uniform(-1.0, 1.0, (100, 3)), []
@@ -217,6 +221,7 @@ def test_rows_may_be_sparse_weighted_or_of_people(estimator):
     np.testing.assert_array_equal(even, predicted)
 
 
+@pytest.mark.long
 def test_weights_are_repetitions_to_a_quantile():
     X, y = uneven(20_000)
     weights = np.where(y > np.median(y), 3.0, 1.0)

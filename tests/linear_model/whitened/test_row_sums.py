@@ -372,6 +372,7 @@ def test_an_error_in_a_thread_reaches_the_caller(rng, monkeypatch):
     assert sums._helpers is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("n_features", "n_outputs"), [(40, 1), pytest.param(300, 3, marks=pytest.mark.long)]
 )

@@ -96,6 +96,7 @@ def plain(full, Y, loss, made):
     return iterates
 
 
+@pytest.mark.long
 @for_each("average", [False, True])
 @for_each("share", [0.0, 0.3])
 @for_each("adjacency", ["zero_out", "replace_one"])
@@ -182,6 +183,7 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(monkeypatch):
 ALL_RULES = [*RULES.items(), *RULES_IN_BALL.items()]
 
 
+@pytest.mark.long
 @for_each("epsilon", [0.01, 0.1, 1.0, 30.0])
 @for_each("n_rows, p", [(1, 2), (200, 31), (10**4, 11), (10**6, 300)])
 def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, rng):

@@ -38,6 +38,7 @@ def assert_even(x, term):
     assert x[0] - 0.3 * width < term.knots[0] < term.knots[-1] < x[-1] + 0.3 * width
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, float("inf")])
 @pytest.mark.parametrize("name", WIDE)
 def test_knots_follow_the_records_at_any_offset(name, epsilon):
@@ -62,6 +63,7 @@ def test_knots_follow_the_records_within_bounds_that_are_much_too_wide():
     assert_even(X["x"].to_numpy(), fitted._basis.terms[0])
 
 
+@pytest.mark.long
 def test_no_knot_is_noise():
     """In 200 columns less than one bin of noise is expected; eight are chance in a million."""
     X = pd.DataFrame({f"x{j}": 1.6e7 + WIDE["whole"] for j in range(20)})

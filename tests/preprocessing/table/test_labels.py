@@ -159,6 +159,7 @@ def visits():
 DATE = r"\d{4}-\d\d-\d\d"
 
 
+@pytest.mark.long
 def test_terms_of_dates_have_dates_for_labels(visits):
     X, y = visits
     parameters = {"classes": [0, 1], "epsilon": 4.0, "random_state": 0}
@@ -181,6 +182,7 @@ def test_terms_of_dates_have_dates_for_labels(visits):
     assert names.tolist() == ["day", "day_is_1970-01-01", "day_missing", "minute", "age"]
 
 
+@pytest.mark.long
 def test_terms_of_dates_are_drawn(visits):
     pytest.importorskip("matplotlib")
     X, y = visits

@@ -206,6 +206,7 @@ def test_after_a_fit_the_warning_says_what_columns_held():
     assert "'age' (1 that are no numbers), 'day' (1 that are no dates), 'flag' (2 that" in text
 
 
+@pytest.mark.long
 def test_after_a_fit_one_warning_counts_what_cannot_be_read(fitted, rows):
     for name, call in fitted.items():
         _, texts = lost(lambda call=call: call(rows[0]))
@@ -302,6 +303,7 @@ PRIVATE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.every
 @for_each("case", PRIVATE, parts=3)
 def test_of_records_nothing_is_counted(case, rows):

@@ -68,6 +68,7 @@ def fitted(request):
     return fit(epsilon=request.param)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["longitude", "year", "offset", "tail", "tiny", "zeros", "gaps"])
 def test_knots_follow_the_records(fitted, name):
     """Between two of them there are shares of the rest of the records that are about equal."""
@@ -277,6 +278,7 @@ def test_a_fit_is_charged_once(tmp_path):
         vectorizer.fit(TABLE[["year", "job"]])
 
 
+@pytest.mark.long
 def test_a_private_pipeline_plans_for_columns_of_any_kind():
     y = (TABLE["zeros"] > 0.0).astype(int).to_numpy()
     for names in (["zeros"], ["zeros", "job"], ["job"]):
@@ -328,6 +330,7 @@ def test_groups_are_what_the_report_protects():
     assert report.unit == "one group"
 
 
+@pytest.mark.long
 def test_clones_and_seeds():
     one, same = fit(), clone(DPTableVectorizer(random_state=0)).fit(TABLE)
     np.testing.assert_array_equal(one.transform(TABLE[:99]), same.transform(TABLE[:99]))
