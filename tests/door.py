@@ -151,6 +151,8 @@ from skdp.accountant._report_card import CARD_KEYS
 from skdp.accountant._report_formats import UNRECORDED
 from skdp.accountant._selection_event import any_of, any_of_inverse
 from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
+from skdp.additive import _tuned as additive_tuned
+from skdp.additive._curves import bends, roughness
 from skdp.additive._plan import plan_additive
 from skdp.additive._shapes import Shape, monotone
 from skdp.audit._audit import Fitter, _one_run
@@ -252,6 +254,7 @@ from skdp.linear_model.whitened._solver import (
     _noise_power,
     balance,
     choose_steps,
+    noise_covariance,
     shrink,
     solve_whitened,
     whiten,

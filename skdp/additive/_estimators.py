@@ -18,6 +18,7 @@ from skdp._rows.kinds import NUMERIC
 from skdp._rows.private_rows import rows_are_private
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp.additive._chosen import chosen_signs
+from skdp.additive._curves import roughness
 from skdp.additive._plan import MODEL, plan_additive
 from skdp.additive._reading import ALL_NOISE, as_frame, as_markdown
 from skdp.additive._shapes import Shape, bent, monotone
@@ -215,6 +216,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
         # All are up to 1. Sizes that are learnt could be those of a hat's foot.
         model._alike_columns = True
+        model._roughness = roughness(basis, plan.rest, plan.n_rows)
         return model._plan(
             plan.n_rows,
             basis.n_columns,

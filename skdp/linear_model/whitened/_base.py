@@ -102,6 +102,8 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
 
     # Estimators without these parameters have their defaults.
     momentum, public_moment = "auto", None
+    # Additive models say how rough coefficients are, see `WhitenedPlan`.
+    _roughness = None
     _copies_rows = False
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -250,7 +252,9 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             steepest=scale.steepest,
             bounded_targets=ranges is not None or self._has_given_bounds(),
         )
-        make_plan = plan_inference if self.inference else plan_whitened
+        make_plan = plan_inference
+        if not self.inference:
+            make_plan = partial(plan_whitened, roughness=self._roughness)
         return make_plan(
             problem,
             budget,

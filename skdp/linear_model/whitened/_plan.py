@@ -72,8 +72,9 @@ class WhitenedPlan(Plan):
     1, until `following`. `moment` is of the sum of rows' outer products with themselves, and None
     if it isn't bought; `public_moment`, of rows as they are, may stand in its place.
     `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
-    the whole budget. `last` is released after the steps, if anything is. The rest is as in the
-    estimators, "auto" included.
+    the whole budget. `last` is released after the steps, if anything is. `roughness` is a positive
+    semidefinite matrix P: the objective has ``coef P coef / 2`` too, of coefficients of rows as
+    they are, without the intercept's. The rest is as in the estimators, "auto" included.
     """
 
     problem: WhitenedProblem
@@ -84,6 +85,7 @@ class WhitenedPlan(Plan):
     ball: BallPlan | None = None
     ranges: TargetsPlan | None = None
     last: Release | None = None
+    roughness: np.ndarray | None = None
     stretch: float = 1.0
     outside: Callable | None = None
     max_iter: int | str
@@ -105,6 +107,19 @@ class WhitenedPlan(Plan):
         if self.public_moment is None:
             return None
         return as_training_has_it(self.public_moment, self.problem, self.outside)
+
+    @property
+    def known_roughness(self):
+        """The matrix of `roughness` for weights as training has them, or None."""
+        if self.roughness is None or self.moment is None:
+            # Rows that aren't whitened have many columns: there are no curves among so many.
+            return None
+        n_columns = self.problem.n_columns
+        to_rows = np.eye(n_columns)
+        if self.outside is not None:
+            to_rows = self.outside(to_rows)
+        to_rows = to_rows[:, : len(self.roughness)]
+        return to_rows @ self.roughness @ to_rows.T
 
     @property
     def moment_noise(self):
@@ -195,6 +210,7 @@ def plan_whitened(
     momentum,
     average,
     public_moment=None,
+    roughness=None,
     ball=None,
     ranges=None,
     left=1.0,
@@ -246,6 +262,7 @@ def plan_whitened(
         noise=budget.calibrate(),
         ball=ball,
         ranges=ranges,
+        roughness=roughness,
         max_iter=max_iter,
         clipping_norm=clipping_norm if budget.is_private else math.inf,
         step_size=step_size,

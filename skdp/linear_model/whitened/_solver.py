@@ -32,6 +32,8 @@ class Whitening(NamedTuple):
     stretch: float
     # The moment that is allowed for, without the penalty; or None.
     moment: np.ndarray | None = None
+    # The penalty on weights, in the coordinates of rows, where there is more than alpha; or None.
+    penalty: np.ndarray | None = None
 
     @property
     def effective_columns(self):
@@ -48,6 +50,9 @@ def whiten(moment, plan):
     The moment is the mean of outer products, or None: then rows are divided by their bound. A
     public one isn't shrunk: rows may be longer in it than they count, which is no reason to believe
     less of the rest.
+
+    A penalty on how rough the weights are has other eigenvectors than the moment. Then the map is
+    the inverse root of the sum of both, and `signal` is by eigenvector of that sum.
     """
     problem = plan.problem
     largest = problem.row_norm**2
@@ -74,12 +79,22 @@ def whiten(moment, plan):
         elif not is_public:
             signal = signal * (trace / total)
     scale = signal + hidden + penalty
-    A = (vectors / np.sqrt(scale)) @ vectors.T
+    roughness, penalties = plan.known_roughness, None
+    if roughness is not None:
+        there = (vectors * signal) @ vectors.T
+        penalties = roughness + problem.alpha * np.eye(values.size)
+        scale, axes = eigh(there + hidden * np.eye(values.size) + penalties / problem.smoothness)
+        # Rounding errors of a strong penalty are no reason to stretch rows by more.
+        scale = np.maximum(scale, hidden + penalty)
+        of_axes = np.einsum("ji,jk,ki->i", axes, there, axes)
+        A = (axes / np.sqrt(scale)) @ axes.T
+    else:
+        A, of_axes = (vectors / np.sqrt(scale)) @ vectors.T, signal
     # Lengths of rows and sums of rows are taken with the same matrix, to the last bit.
     A = 0.5 * (A + A.T)
     stretch = math.sqrt(scale.max() / scale.min())
     moment = (vectors * (signal + hidden)) @ vectors.T
-    return Whitening(A, signal / scale, scale, hidden, stretch, moment)
+    return Whitening(A, of_axes / scale, scale, hidden, stretch, moment, penalties)
 
 
 def shrink(values, noise):
@@ -122,6 +137,9 @@ class Steps(NamedTuple):
     # order of its `signal`.
     white: Whitening | None = None
     variances: np.ndarray | None = None
+    # Where weights have a penalty of their own, the directions, as columns and in the coordinates
+    # of rows, that the variances are of instead.
+    axes: np.ndarray | None = None
 
 
 # A warning about an overflow would reveal something of the data.
@@ -152,6 +170,8 @@ def solve_whitened(sums, *, plan, rules, run):
     steps = choose_steps(white, plan, rules)
     sums.bound_slopes(white.A, steps.clip)
     decay = problem.alpha * (white.A @ white.A)
+    if white.penalty is not None:
+        decay = white.A @ white.penalty @ white.A
     w = np.zeros((problem.n_columns, problem.n_outputs))
     v, total = np.zeros_like(w), np.zeros_like(w)
     run.bound(STEPS, steps.clip, stretch=white.stretch * plan.stretch)
@@ -275,19 +295,36 @@ def _take(schedule, clip, white, plan, rules):
     smoothness = problem.smoothness * (problem.steepest if plan.budget.is_private else 1.0)
     size = 1.0 / smoothness if plan.step_size == "auto" else plan.step_size
     first = min(int(schedule.burn_in * n_steps), n_steps - 1) if plan.average else n_steps - 1
-    noise, variances = 0.0, np.zeros(white.signal.size)
+    noise, variances, axes = 0.0, np.zeros(white.signal.size), None
     if plan.budget.is_private:
-        curvature = rules.curvature * smoothness * white.signal
-        curvature += problem.alpha / white.scale
+        signal, curvature, axes = _curvatures(white, rules.curvature * smoothness, problem.alpha)
         power = _noise_power(n_steps, schedule.momentum, first, size * curvature)
         unit = size * clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_rows
-        noise, variances = float((power * white.signal).sum() * unit**2), power * unit**2
-    return Steps(n_steps, size, schedule.momentum, first, clip, noise, None, white, variances)
+        noise, variances = float((power * signal).sum() * unit**2), power * unit**2
+    return Steps(n_steps, size, schedule.momentum, first, clip, noise, None, white, variances, axes)
+
+
+def _curvatures(white, of_loss, alpha):
+    """Return the directions in which errors of steps shrink by themselves.
+
+    Returned are the shares of the mapped rows' moment that are expected in them, and how curved the
+    objective is there, if the loss is `of_loss` where the moment is 1; and, if these aren't the
+    moment's eigenvectors, the directions as columns, in the coordinates of rows.
+    """
+    if white.penalty is None:
+        return white.signal, of_loss * white.signal + alpha / white.scale, None
+    A = white.A
+    there = A @ (white.moment - white.noise * np.eye(len(A))) @ A
+    curvature, directions = eigh(of_loss * there + A @ white.penalty @ A)
+    signal = np.einsum("ji,jk,ki->i", directions, there, directions)
+    return np.maximum(signal, 0.0), np.maximum(curvature, 0.0), A @ directions
 
 
 def noise_covariance(steps):
     """Return the covariance that the steps' noise gives the weights of one output, as predicted."""
     A = steps.white.A
+    if steps.axes is not None:
+        return (steps.axes * steps.variances) @ steps.axes.T
     if issparse(A):
         return np.diag(A.diagonal() ** 2 * steps.variances)
     # What is allowed for rises along with the signal, and the map falls.
