@@ -154,7 +154,7 @@ from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
 from skdp.additive import _tuned as additive_tuned
 from skdp.additive._curves import bends, roughness
 from skdp.additive._plan import plan_additive
-from skdp.additive._shapes import Shape, monotone
+from skdp.additive._shapes import Shape, all_noise, monotone
 from skdp.audit._audit import Fitter, _one_run
 from skdp.audit._canaries import World, default_canaries, given_canaries
 from skdp.audit._result import (

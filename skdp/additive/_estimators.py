@@ -21,7 +21,7 @@ from skdp.additive._chosen import chosen_signs
 from skdp.additive._curves import roughness
 from skdp.additive._plan import MODEL, plan_additive
 from skdp.additive._reading import ALL_NOISE, as_frame, as_markdown
-from skdp.additive._shapes import Shape, bent, monotone
+from skdp.additive._shapes import Shape, all_noise, bent, monotone
 from skdp.exceptions import warn_user
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model._base import (
@@ -299,7 +299,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
             return tuple(s.read(coefs[:, p], covariance[p, p], frame.names) for s, p in parts)
 
         terms = read()
-        if is_private(self) and all(term.is_noise for term in terms):
+        if is_private(self) and all_noise(terms, shapes):
             warn_user(ALL_NOISE)
             intercept += _means(shapes, basis, coefs).sum(axis=0)
             coefs[:] = 0.0

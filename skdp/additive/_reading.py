@@ -45,5 +45,6 @@ def as_markdown(terms, intercept, outputs):
         if np.isnan(row["share"]):
             numbers[-1] = "unknown"
         lines.append([_in_cell(name), _in_cell(str(row["label"])), *numbers])
-    note = f"{ALL_NOISE}\n\n" if all(term.is_noise for term in terms) else ""
+    # Weak terms that together are more than noise keep their values.
+    note = "" if any(term.values.any() for term in terms) else f"{ALL_NOISE}\n\n"
     return note + "\n".join("| " + " | ".join(line) + " |" for line in lines)

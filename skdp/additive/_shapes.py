@@ -135,9 +135,6 @@ class Shape:
         std = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", centred, covariance, centred), 0.0))
         weights, n_outputs = self.weights, len(coefs)
         mean_square, of_noise = weights @ (values**2).sum(axis=1), n_outputs * (weights @ std**2)
-        # The mean square of k standard normal numbers has the standard deviation sqrt(2 / k).
-        deviations = tuned.STANDARD_DEVIATIONS_OF_NOISE * np.sqrt(2.0 / values.size)
-        largest_of_noise = of_noise * (1.0 + deviations)
         at_points = np.abs((self.points - self.mean) @ coefs.T)
         term, parts = self.term, (self.term,)
         if term.kind == "pair":
@@ -158,9 +155,31 @@ class Shape:
             std=std,
             weights=weights if self.known_shares else np.full(len(weights), np.nan),
             importance=float(self.shares @ at_points.mean(axis=1)),
-            is_noise=bool(mean_square <= largest_of_noise),
+            is_noise=_is_noise(mean_square, of_noise, values.size),
             holds_dates=_one_or_all(not is_words(part) and part.holds_dates for part in parts),
         )
+
+
+def _is_noise(mean_square, of_noise, n_values):
+    """Return whether a mean square is about what noise alone would give so many values."""
+    # The mean square of k standard normal numbers has the standard deviation sqrt(2 / k).
+    deviations = tuned.STANDARD_DEVIATIONS_OF_NOISE * np.sqrt(2.0 / n_values)
+    return bool(mean_square <= of_noise * (1.0 + deviations))
+
+
+def all_noise(terms, shapes):
+    """Return whether no term can be told from noise, and all of them together can't either.
+
+    Many weak terms may each look like noise. Their mean squares add up, and so does the noise.
+    """
+    mean_square = of_noise = n_values = 0.0
+    for term, shape in zip(terms, shapes, strict=True):
+        n_outputs = term.values.size // len(term.labels)
+        squares = (term.values.reshape(len(term.labels), -1) ** 2).sum(axis=1)
+        mean_square += shape.weights @ squares
+        of_noise += n_outputs * (shape.weights @ term.std**2)
+        n_values += term.values.size
+    return all(t.is_noise for t in terms) and _is_noise(mean_square, of_noise, max(n_values, 1.0))
 
 
 def _one_or_all(values):

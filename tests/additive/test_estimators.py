@@ -1,4 +1,5 @@
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from skdp.linear_model import DPLogisticRegression
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPTableVectorizer
-from tests.door import LineTerm, PairTerm, Shape, WordsTerm, gaussian_mu, monotone
+from tests.door import LineTerm, PairTerm, Shape, WordsTerm, all_noise, gaussian_mu, monotone
 
 LOUD = {"epsilon": 20.0, "random_state": 0}
 
@@ -251,6 +252,22 @@ def test_what_is_noise_is_marked_and_predicts_the_base_rate():
     assert np.ptp(model.predict_proba(X)[:, 1]) == 0.0
     assert model.to_markdown().startswith("The noise hides")
     np.testing.assert_allclose(model.explain(X), 0.0, atol=1e-12)
+
+
+def test_many_weak_terms_are_more_than_noise_together():
+    """Each of 40 terms of mean square 1.1 may be noise of mean square 1; their sum isn't."""
+
+    def term(value, n_values=50):
+        values = np.tile([value, -value], n_values // 2)
+        known = {"labels": tuple("ab" * (n_values // 2)), "std": np.ones(n_values)}
+        return SimpleNamespace(values=values, is_noise=True, **known)
+
+    shape = SimpleNamespace(weights=np.full(50, 0.02))
+    assert all_noise([term(math.sqrt(1.1))], [shape])
+    assert not all_noise([term(math.sqrt(1.1))] * 40, [shape] * 40)
+    assert all_noise([term(1.0)] * 40, [shape] * 40)
+    one = SimpleNamespace(**{**vars(term(0.1)), "is_noise": False})
+    assert not all_noise([term(0.1), one], [shape] * 2)
 
 
 def test_scorecards():

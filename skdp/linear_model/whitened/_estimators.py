@@ -79,7 +79,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
-        numbers: 10, 20 or 40, more where noise is large, and 100 where no moment is released.
+        numbers: 10, 20 or 40, most where noise is small, and 100 where no moment is released.
     clipping_norm : float or "auto", default="auto"
         Clipping bound on the contribution of one row to a step: the length of its slopes times that
         of the whitened row. "auto" follows from the released moment and public numbers.

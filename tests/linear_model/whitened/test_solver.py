@@ -203,6 +203,19 @@ def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, rn
             assert steps.size == 1.0 / made.problem.smoothness, name
 
 
+def test_steps_on_squares_arrive_where_noise_is_small(rng):
+    """With a quarter of a direction known, hardly anything of the start is left in the mean."""
+    made = plan(n_rows=10**5, n_columns=5, epsilon=4.0, smoothness=1.0)
+    white = whiten(0.2 * np.eye(5), made)
+    steps = choose_steps(white, made, RULES["squared_error"])
+    left, v, total = 1.0, 0.0, 0.0
+    for t in range(steps.n_steps):
+        v = steps.momentum * v + 0.25 * left
+        left -= steps.size * v
+        total += left * (t >= steps.first)
+    assert abs(total / (steps.n_steps - steps.first)) < 0.003
+
+
 def test_what_is_given_is_taken(rng):
     options = {"max_iter": 7, "clipping_norm": 0.2, "step_size": 1.5, "momentum": 0.25}
     for epsilon in (0.1, 10.0, math.inf):
