@@ -1,11 +1,13 @@
-"""scikit-learn's checks: those of an instance in two tests, and of most instances in the long tier.
+"""scikit-learn's checks: those of an instance in few tests, and of most instances in the long tier.
 
 There are fifty of an instance, and what pytest does around a test takes as long as most of them.
+`tests/test_checks.py` has the estimators.
 """
 
 import functools
 
 import pytest
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -54,7 +56,6 @@ OF_A_CLASS = {
     # Of containers and formats, from all of which `validate_data` makes what fits take.
     "check_classifier_data_not_an_array",
     "check_estimator_sparse_array",
-    "check_estimator_sparse_matrix",
     "check_estimator_sparse_tag",
     "check_f_contiguous_array_estimator",
     "check_regressor_data_not_an_array",
@@ -71,46 +72,72 @@ OF_A_CLASS = {
     "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
     "check_pipeline_consistency",
+}
+# Those of a class that not every change needs.
+OF_LONG = {
     # A thousand passes, over all of which weights are taken as over one.
     "check_class_weight_classifiers",
+    # What `check_estimator_sparse_array` does, in other containers of the same entries.
+    "check_estimator_sparse_matrix",
 }
+# With these, fits are short, which no check of a class can tell: few steps, whose noise is found
+# by a formula. A solver of public numbers warns where it stops early.
+SHORT = {"max_iter": 2, "accountant": "rdp"}
 
 
-def with_checks(estimators, excused=()):
-    """As `parametrize_with_checks`, but for two tests of an instance, which name what fails.
+def with_checks(estimators, composed=(), excused=None):
+    """As `parametrize_with_checks`, but for a few tests of an instance, which name what fails.
 
-    One has the checks that parameters have a say in, the other those of the class: for the first
-    instance with its methods and its epsilon. The short tier has the tests of the first instance of
-    a class. Checks that are `excused` must fail.
+    One has the checks that parameters have a say in, the others those of the class: for the first
+    instance with its methods and its epsilon, by short fits. The short tier has the tests of
+    the first instance of a class, but for checks that only the long tier needs; of classes that are
+    `composed` of other estimators it has the first test alone. `excused` has, by the class of an
+    estimator, checks that must fail.
     """
     parameters, seen = [], set()
     for estimator in estimators:
         kind = type(estimator), get_tags(estimator).estimator_type
-        marks = pytest.mark.long if kind in seen else []
+        is_composed = type(estimator) in composed
+        marks = pytest.mark.long if kind in seen or (is_composed and kind[:1] in seen) else []
         alike = *kind, estimator.get_params().get("epsilon"), *methods_of(estimator)
-        for of_class in (False,) if alike in seen else (False, True):
-            parameters.append(pytest.param(estimator, of_class, marks=marks))
-        seen |= {kind, alike}
+        parameters.append(pytest.param(estimator, "parameters", marks=marks))
+        if alike not in seen:
+            known = estimator.get_params() if not hasattr(estimator, "noise_shape") else ()
+            quick = clone(estimator).set_params(**{k: v for k, v in SHORT.items() if k in known})
+            class_marks = pytest.mark.long if is_composed else marks
+            parameters.append(pytest.param(quick, "class", marks=class_marks))
+            parameters.append(pytest.param(quick, "class, long", marks=pytest.mark.long))
+        seen |= {kind, kind[:1], alike}
 
     def decorate(test):
         @functools.wraps(test)
-        def loop(estimator, of_class):
+        def loop(estimator, part):
+            must_fail = (excused or {}).get(type(estimator), ())
+
             def run(estimator, check):
-                if name_of(check) in excused:
+                if name_of(check) in must_fail:
                     with pytest.raises(AssertionError):
                         test(estimator, check)
                 else:
                     test(estimator, check)
 
             checks = estimator_checks_generator(estimator)
-            checks = [(one, c) for one, c in checks if (name_of(c) in OF_A_CLASS) is of_class]
+            checks = [(one, check) for one, check in checks if part_of(check) == part]
             run_all(run, [{"estimator": one, "check": check} for one, check in checks])
 
         # pytest would ask it for its parameters.
         del loop.__wrapped__
-        return pytest.mark.parametrize(("estimator", "of_class"), parameters, ids=brief)(loop)
+        return pytest.mark.parametrize(("estimator", "part"), parameters, ids=brief)(loop)
 
     return decorate
+
+
+def part_of(check):
+    """Return which of an instance's tests has a check."""
+    name = name_of(check)
+    if name in OF_LONG:
+        return "class, long"
+    return "class" if name in OF_A_CLASS else "parameters"
 
 
 def methods_of(estimator):
@@ -121,7 +148,7 @@ def methods_of(estimator):
 
 def brief(value):
     """Return a test's name for an estimator, or for which of its checks there are."""
-    return {True: "class", False: "parameters"}.get(value) or "".join(repr(value).split())
+    return value if isinstance(value, str) else "".join(repr(value).split())
 
 
 def name_of(check):

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, all of them, none expected to fail."""
+"""What is common to all estimators: tags, parameters, and their use in scikit-learn's tools."""
 
 import inspect
 
@@ -8,96 +8,14 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils import get_tags
 
 from skdp.linear_model import DPLogisticRegression
 from skdp.preprocessing import BoundsScaler
-from skdp.utils.discovery import all_estimators
-from tests._checks import name_of, with_checks
 from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS, suited
-from tests._loops import ONE_OR_MORE_WORKERS, for_each, one_of_a_class
+from tests._loops import ONE_OR_MORE_WORKERS, for_each
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
-
-PUBLIC_TRANSFORMERS = [
-    estimator for _, estimator in all_estimators("transformer") if estimator not in PRIVATE
-]
-EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
-LAPLACE = {"mechanism": "laplace"}
-OPTIONS = {
-    "DPCD": [
-        {"smoothness": "bounds"},
-        {"coef_bounds": (-0.5, 0.5), "average_every": None},
-        {"selection": "greedy"},
-    ],
-    "DPCDClassifier": [{"penalty": "l1"}, {"penalty": "elasticnet"}],
-    "DPCDElasticNet": [{"positive": True}],
-    "DPCDLasso": [{"positive": True}],
-    "DPQuantileClipper": [{"scale": "log"}],
-    "DPLogisticRegression": [{"moment_budget": 0.0}, {"ball_budget": 0, "data_norm": 1.0}],
-    "DPOneHotEncoder": [{"sparse_output": True}, {"handle_unknown": "ignore"}],
-    "DPRidge": [{"moment_budget": 0.0}, {"ball_budget": 0, "data_norm": 1.0}],
-    "DPSCD": [{"noisy_dual": True}, {"solver": "sequential", "max_iter": 2}, {"solver": "primal"}],
-    "DPSimpleImputer": [{"strategy": s} for s in ("median", "most_frequent", "constant")],
-    "DPSGD": [LAPLACE, {"penalty": "l1"}, {"penalty": "elasticnet", **LAPLACE}],
-    "DPTable": [{"basis": "linear"}, {"knots": 5, "feature_bounds": (-3, 3)}],
-    "WALR": [{"solver": "hybrid"}, {"solver": "gd", "noise_shape": "spherical"}],
-}
-
-
-def other_losses(estimator):
-    """What `loss` may be, but for its default."""
-    choices = [kind.options for kind in estimator._parameter_constraints.get("loss", ())]
-    return sorted(set().union(*choices) - {estimator().get_params().get("loss")})
-
-
-INSTANCES = [
-    *(estimator(**parameters) for estimator in PRIVATE for parameters in EPSILONS.values()),
-    *(estimator() for estimator in PUBLIC_TRANSFORMERS),
-    *(
-        estimator(**options)
-        for estimator in PRIVATE
-        for prefix, choices in OPTIONS.items()
-        if estimator.__name__.startswith(prefix)
-        for options in choices
-    ),
-    *(
-        estimator(loss=loss, epsilon=epsilon)
-        for estimator in PRIVATE
-        for loss in other_losses(estimator)
-        for epsilon in (1.0, float("inf"))
-    ),
-]
-
-# Checks that scikit-learn runs on its own estimators and `check_estimator` doesn't yield.
-UNYIELDED = [
-    "check_param_validation",
-    "check_dataframe_column_names_consistency",
-    "check_set_output_transform",
-    "check_set_output_transform_pandas",
-    "check_global_output_transform_pandas",
-]
-
-
-@pytest.mark.every
-@with_checks(INSTANCES)
-@pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
-def test_check_estimator(estimator, check):
-    is_a_thousand_passes = name_of(check) == "check_class_weight_classifiers"
-    if is_a_thousand_passes and estimator.get_params().get("solver") == "sequential":
-        pytest.skip("takes rows one by one; compared with scikit-learn in test_weights")
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
-@pytest.mark.parametrize("estimator", one_of_a_class(INSTANCES), ids=repr)
-@for_each("check", UNYIELDED)
-def test_checks_that_check_estimator_does_not_yield(estimator, check):
-    if check.startswith(("check_set_output", "check_global")) and not hasattr(
-        estimator, "transform"
-    ):
-        pytest.skip("not a transformer")
-    getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
 
 
 @pytest.mark.parametrize("estimator", PREDICTORS)

@@ -30,7 +30,8 @@ from skdp.linear_model import (
 from skdp.preprocessing import BoundsScaler, NormClipper
 from tests._loops import for_each
 from tests.door import Plan, Release, beside, dpscd_estimators_module as dual_cd
-from tests.privacy._cases import DUAL, N_FEATURES, N_ROWS
+from tests.privacy._cases import N_FEATURES, N_ROWS
+from tests.privacy._recipes import DUAL
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils import get_tags
 
 from skdp.accountant import GaussianEvent, PrivacyReport
 from skdp.calibration import DPCalibratedClassifier
@@ -23,7 +23,6 @@ from skdp.linear_model import (
     WALRClassifier,
 )
 from skdp.preprocessing import NormClipper
-from tests._checks import with_checks
 from tests.door import (
     GaussianMechanism,
     fit_sigmoid,
@@ -41,25 +40,6 @@ def records(n, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-0.5, 0.5, (n, 4))
     return X, (rng.random(n) < expit(X @ [6.0, -4.0, 2.0, 0.0] - 1.0)).astype(int)
-
-
-@with_checks(
-    [
-        DPCalibratedClassifier(model, epsilon=epsilon)
-        for model in (DPLogisticRegression(), DPSCDClassifier(loss="hinge"))
-        for epsilon in (1.0, INF, 1e-3)
-    ]
-)
-@pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
-def test_check_estimator(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
-def test_checks_that_check_estimator_does_not_yield():
-    name, made = "DPCalibratedClassifier", DPCalibratedClassifier(DPLogisticRegression())
-    estimator_checks.check_param_validation(name, made)
-    estimator_checks.check_dataframe_column_names_consistency(name, made)
 
 
 def test_scores_are_excused_with_noise_alone():

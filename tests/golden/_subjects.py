@@ -72,7 +72,7 @@ from skdp.preprocessing import (
 )
 from skdp.statistics import describe
 from tests._listed import suited
-from tests.privacy._cases import CASES, LABEL_CASES, PLAIN, RESPONSE_CASES
+from tests.privacy._recipes import CASES, LABEL_CASES, PLAIN, RESPONSE_CASES
 
 TWO, THREE = {"classes": [0, 1], "random_state": 0}, {"classes": [0, 1, 2], "random_state": 0}
 REGRESSION = {"target_bounds": (-1.0, 1.0), "random_state": 0}

@@ -16,7 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils import get_tags
 
 from skdp.accountant import PrivacyReport, TruncatedNegativeBinomial
 from skdp.exceptions import BudgetExceededError
@@ -37,7 +37,6 @@ from skdp.preprocessing import (
     DPStandardScaler,
     NormClipper,
 )
-from tests._checks import with_checks
 from tests.door import (
     CLASSES_READ,
     model_selection_search_module as _search,
@@ -56,23 +55,6 @@ INSTANCES = [
     ),
 ]
 TWO = {"classes": [0, 1]}
-
-
-@with_checks(INSTANCES)
-@pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
-@pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
-def test_check_estimator(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
-@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
-@pytest.mark.parametrize("estimator", [INSTANCES[0], INSTANCES[1], INSTANCES[4]], ids=str)
-@pytest.mark.parametrize(
-    "check", ["check_param_validation", "check_dataframe_column_names_consistency"]
-)
-def test_checks_that_check_estimator_does_not_yield(estimator, check):
-    getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
 
 
 def test_nothing_is_relaxed_without_noise():

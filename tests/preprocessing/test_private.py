@@ -14,7 +14,6 @@ from skdp.preprocessing import (
     DPStandardScaler,
     NormClipper,
 )
-from skdp.utils.estimator_checks import check_private_estimator
 
 INF = float("inf")
 
@@ -144,22 +143,6 @@ def test_a_step_and_an_estimator_of_one_seed_share_no_noise(cls, rng, monkeypatc
     first = np.array(drawn[:5])
     apart = np.abs(first[:, np.newaxis] - first)[~np.eye(len(first), dtype=bool)]
     assert apart.min() > 1e-6
-
-
-@pytest.mark.parametrize(
-    "transformer",
-    [
-        DPStandardScaler(),
-        DPStandardScaler(adjacency="replace_one", clip=1.0),
-        DPQuantileClipper(scale="log"),
-        DPQuantileClipper(quantiles=(0.3, 0.6), adjacency="replace_one"),
-        DPNormClipper(),
-        DPNormClipper(adjacency="replace_one", norm_bounds=(1e-9, 1e9)),
-    ],
-    ids=str,
-)
-def test_check_private_estimator(transformer):
-    check_private_estimator(transformer)
 
 
 @pytest.mark.parametrize("cls", [DPStandardScaler, DPQuantileClipper, DPNormClipper])

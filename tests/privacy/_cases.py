@@ -1,220 +1,168 @@
-"""Small problems that together take every choice of every estimator."""
+"""Records that a replay changes one of, and how an estimator is fitted to them.
+
+`tests/privacy/_recipes.py` has the estimators, `tests/privacy/_corners.py` what a record becomes.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import is_classifier
 
-from skdp.linear_model import (
-    DPCDClassifier,
-    DPCDElasticNet,
-    DPCDLasso,
-    DPGammaRegressor,
-    DPHuberRegressor,
-    DPLogisticRegression,
-    DPPoissonRegressor,
-    DPQuantileRegressor,
-    DPRidge,
-    DPSCDClassifier,
-    DPSCDRegressor,
-    DPSGDClassifier,
-    DPSGDRegressor,
-    DPTweedieRegressor,
-    WALRClassifier,
-)
-from skdp.preprocessing import DPNormClipper, DPQuantileClipper, DPStandardScaler
+from skdp.linear_model import WALRClassifier
 from tests._listed import suited
+from tests.privacy import _corners
+from tests.privacy._corners import K, neighbour
 
 N_ROWS, N_FEATURES = 60, 4
-# The record that changes.
-K = 17
-TWO, THREE = {"classes": [0, 1], "random_state": 0}, {"classes": [0, 1, 2], "random_state": 0}
-PURE = {"mechanism": "laplace", "random_state": 0}
-DUAL = [
-    DPSCDClassifier(**TWO),
-    DPSCDClassifier(loss="hinge", batch_size=9, accountant="rdp", **THREE),
-    DPSCDClassifier(noisy_dual=True, average=False, **TWO),
-    DPSCDClassifier(
-        noisy_dual=True, fit_intercept=False, data_norm=0.05, clipping_norm=0.01, batch_size=60
-    ).set_params(**TWO),
-    DPSCDClassifier(solver="sequential", max_iter=4, **THREE),
-    DPSCDClassifier(solver="primal", feature_bounds=(-0.5, 2.0), **TWO),
-    DPSCDClassifier(adjacency="replace_one", clipping_norm=1e-3, batch_size=20, **TWO),
-    DPSCDRegressor(target_bounds=(-1, 1), random_state=0),
-    DPSCDRegressor(fit_intercept=False, adjacency="replace_one", batch_size=60, random_state=0),
-    DPSCDRegressor(noisy_dual=True, accountant="rdp", average=False, random_state=0),
-    DPSCDRegressor(
-        solver="sequential", adjacency="replace_one", max_iter=4, batch_size=5, random_state=0
-    ),
-    DPSCDRegressor(solver="primal", adjacency="replace_one", batch_size=3, random_state=0),
-    # Rows shorter than 1, whose dual updates are longer than what they add to v.
-    DPSCDRegressor(
-        solver="sequential", fit_intercept=False, data_norm=0.05, batch_size=1, max_iter=2
-    ).set_params(clipping_norm=0.01, random_state=0),
-    # Batches of one row, whose bound leaves the least room for an intercept's column too long.
-    DPSCDRegressor(
-        solver="sequential", adjacency="replace_one", batch_size=1, max_iter=2, clipping_norm=1e-3
-    ).set_params(random_state=0),
-    # An intercept's column that is longer than 1.
-    DPSCDRegressor(solver="primal", data_norm=5.0, random_state=0),
-]
-GRADIENT = [
-    DPSGDClassifier(**TWO),
-    DPSGDClassifier(penalty="l1", batch_size=9, accountant="rdp", average=False, **THREE),
-    DPSGDClassifier(loss="hinge", adjacency="replace_one", learning_rate="invscaling", **THREE),
-    DPSGDClassifier(fit_intercept=False, learning_rate="inv_alpha", alpha=1.0, **TWO),
-    DPSGDClassifier(loss="hinge", learning_rate="constant", clipping_norm=1e-3, **TWO),
-    DPSGDClassifier(batch_size=7, **PURE).set_params(**TWO),
-    DPSGDClassifier(max_iter=3, adjacency="replace_one", **PURE).set_params(**THREE),
-    DPSGDClassifier(penalty="elasticnet", loss="hinge", **PURE).set_params(**THREE),
-    DPSGDRegressor(target_bounds=(-1, 1), fit_intercept=False, batch_size=60, random_state=0),
-    DPSGDRegressor(loss="huber", huber_threshold=0.3, clipping_norm=0.1, random_state=0),
-    DPSGDRegressor(accountant="rdp", learning_rate="constant", average=False, random_state=0),
-    DPSGDRegressor(adjacency="replace_one", learning_rate="inv_alpha", alpha=1.0, random_state=0),
-    DPSGDRegressor(penalty="l1", learning_rate="invscaling", random_state=0),
-    DPSGDRegressor(loss="huber", target_bounds=(-1, 1), penalty="elasticnet", **PURE),
-    DPSGDRegressor(eta0=1e30, clipping_norm=1e30, alpha=1e-30, fit_intercept=False, **PURE),
-]
-COORDINATE = [
-    DPCDClassifier(smoothness="bounds", accountant="rdp", **TWO),
-    # Little noise: its slopes are scaled.
-    DPCDClassifier(epsilon=50.0, **TWO),
-    DPCDClassifier(penalty="l1", clipping_norm=0.3, **THREE),
-    DPCDClassifier(clip_by="entry", **THREE),
-    DPCDClassifier(penalty="elasticnet", adjacency="replace_one", fit_intercept=False, **TWO),
-    DPCDClassifier(smoothness="private", data_norm=0.5, average_every=None, **TWO),
-    DPCDLasso(
-        target_bounds=(-1, 1), positive=True, smoothness="bounds", clip_by="entry", random_state=0
-    ),
-    DPCDLasso(
-        smoothness="private", adjacency="replace_one", feature_bounds=(-2, 3), random_state=0
-    ),
-    DPCDLasso(
-        fit_intercept=False, accountant="rdp", coef_bounds=(-0.2, 0.1), max_iter=20, random_state=0
-    ),
-    DPCDElasticNet(fit_intercept=False, adjacency="replace_one", max_iter=3, random_state=0),
-    DPCDElasticNet(
-        smoothness=[0.1, 0.2, 0.3, 0.4], positive=True, accountant="rdp", max_iter=20
-    ).set_params(random_state=0),
-    DPCDElasticNet(smoothness="bounds", data_norm=2.0, max_iter=20, random_state=0),
-    DPCDElasticNet(clip_by="entry", smoothness="bounds", max_iter=3, random_state=0),
-    DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
-]
-GREEDY = [
-    DPCDClassifier(**TWO),
-    DPCDClassifier(penalty="l1", alpha=0.1, adjacency="replace_one", data_norm=0.5, **THREE),
-    DPCDClassifier(fit_intercept=False, max_iter=3, epsilon=50.0, **TWO),
-    DPCDClassifier(clipping_norm=1e-3, feature_bounds=(0.1, 2.0), accountant="rdp", **TWO),
-    DPCDLasso(target_bounds=(-1, 1), positive=True, alpha=0.01, random_state=0),
-    DPCDElasticNet(adjacency="replace_one", coef_bounds=(-0.2, 0.1), alpha=1.0, random_state=0),
-    DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
-    DPCDElasticNet(clipping_norm=1e-30, alpha=1e30, max_iter=3, random_state=0),
-]
-COORDINATE += [model.set_params(selection="greedy") for model in GREEDY]
-# Without a learnt ball.
-PLAIN = {"ball_budget": 0, "data_norm": 1.0}
-# How many steps there are, and with how much noise, follows from what was released before.
-WHITENED = [
-    DPLogisticRegression(**TWO),
-    DPLogisticRegression(adjacency="replace_one", **THREE),
-    DPLogisticRegression(fit_intercept=False, average=False, momentum=0.0, **TWO),
-    DPLogisticRegression(**PLAIN, **TWO),
-    DPLogisticRegression(adjacency="replace_one", **PLAIN, **THREE),
-    DPLogisticRegression(moment_budget=0.0, data_norm=0.05, **THREE),
-    DPLogisticRegression(moment_budget=0.9, data_norm=30.0, max_iter=7, epsilon=50.0, **TWO),
-    DPLogisticRegression(
-        adjacency="replace_one", clipping_norm=1e-3, step_size=0.5, momentum=0.9, max_iter=3
-    ).set_params(**TWO),
-    DPRidge(target_bounds=(-1, 1), random_state=0),
-    DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0),
-    DPRidge(random_state=0, **PLAIN),
-    DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0, **PLAIN),
-    DPRidge(moment_budget=0.0, adjacency="replace_one", average=False, random_state=0),
-    DPRidge(moment_budget=1e-6, data_norm=1e-3, random_state=0),
-    DPRidge(public_moment=np.eye(5), random_state=0),
-    DPRidge(public_moment=np.diag([1.0, 1e200, 0.0, 1e-200, 3.0]), random_state=0, **PLAIN),
-    DPLogisticRegression(public_moment=1e-3 * np.eye(5), fit_intercept=False, **TWO),
-    DPPoissonRegressor(random_state=0),
-    DPPoissonRegressor(
-        fit_intercept=False, average=False, adjacency="replace_one", random_state=0, **PLAIN
-    ),
-    DPGammaRegressor(adjacency="replace_one", random_state=0),
-    DPGammaRegressor(fit_intercept=False, average=False, momentum=0.0, random_state=0),
-    DPTweedieRegressor(power=1.5, target_bounds=(0, 1), epsilon=50.0, random_state=0),
-    DPTweedieRegressor(
-        power=3.0, fit_intercept=False, average=False, adjacency="replace_one", random_state=0
-    ),
-    DPTweedieRegressor(power=0.0, target_bounds=(-1, 1), random_state=0),
-    DPHuberRegressor(random_state=0),
-    DPHuberRegressor(huber_threshold=1e-3, fit_intercept=False, average=False, random_state=0),
-    DPHuberRegressor(
-        huber_threshold=1e3, target_bounds=(-1, 1), adjacency="replace_one", random_state=0
-    ),
-    DPQuantileRegressor(random_state=0),
-    DPQuantileRegressor(quantile=0.9, adjacency="replace_one", random_state=0, **PLAIN),
-    DPQuantileRegressor(
-        quantile=0.1, target_bounds=(0, 1), fit_intercept=False, average=False, random_state=0
-    ),
-    DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0),
-    DPRidge(fit_intercept=False, data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0),
-]
-# They don't read targets.
-TRANSFORMERS = [
-    DPStandardScaler(random_state=0),
-    DPStandardScaler(epsilon=50.0, adjacency="replace_one", random_state=0),
-    DPStandardScaler(([-1.0, -99.0, 0.0, -1e100], [1.0, 1.0, 1e-9, 1e100]), random_state=0),
-    DPQuantileClipper(random_state=0),
-    DPQuantileClipper((-5, 50), scale="log", adjacency="replace_one", random_state=0),
-    DPQuantileClipper(quantiles=(0.4, 0.6), epsilon=50.0, random_state=0),
-    DPNormClipper(random_state=0),
-    DPNormClipper(0.1, norm_bounds=(0.1, 2.0), adjacency="replace_one", random_state=0),
-]
-# Two parts of the steps, and four releases besides.
-INFERENCE = [
-    DPLogisticRegression(inference=True, **TWO),
-    DPLogisticRegression(inference=True, adjacency="replace_one", max_iter=12, **TWO),
-    DPLogisticRegression(inference=True, max_iter=12, **PLAIN, **TWO),
-    # Rows beyond a norm are weighted, and nothing is learnt of them.
-    DPLogisticRegression(inference=True, data_norm=0.7, max_iter=12, **TWO),
-    DPRidge(
-        inference=True, data_norm=0.7, adjacency="replace_one", max_iter=12, random_state=0
-    ).set_params(target_bounds=(-1, 1)),
-    # Little noise, so that there are intervals, and what is cut to a bound reaches it.
-    DPLogisticRegression(inference=True, epsilon=1e4, clipping_norm=0.5, max_iter=12, **TWO),
-    DPLogisticRegression(
-        inference=True, epsilon=1e4, fit_intercept=False, moment_budget=0.5, max_iter=12
-    ).set_params(**TWO),
-    DPRidge(inference=True, target_bounds=(-1, 1), max_iter=12, random_state=0),
-    DPRidge(inference=True, adjacency="replace_one", max_iter=12, random_state=0),
-    DPRidge(inference=True, adjacency="replace_one", max_iter=12, random_state=0, **PLAIN),
-    DPRidge(inference=True, epsilon=1e4, target_bounds=(-1, 1), max_iter=12, random_state=0),
-    DPRidge(
-        inference=True, epsilon=1e4, adjacency="replace_one", fit_intercept=False, data_norm=30.0
-    ).set_params(max_iter=12, clipping_norm=0.3, random_state=0),
-]
-LABEL = [
-    WALRClassifier(mechanism="analytic", **TWO),
-    WALRClassifier(mechanism="analytic", noise_shape="spherical", fit_intercept=False, **THREE),
-    WALRClassifier(noise_shape="adapted", data_norm=0.7, mechanism="classic", **TWO),
-    WALRClassifier(
-        mechanism="analytic", noise_shape="spherical", data_norm=1e-3, solver="gd", max_iter=5
-    ).set_params(**THREE),
-    WALRClassifier(
-        mechanism="analytic", fit_intercept=False, epsilon=50.0, solver="hybrid", average=False
-    ).set_params(**TWO),
-    WALRClassifier(
-        mechanism="analytic", solver="hybrid", batch_size=7, max_iter=5, alpha=0.1, eta0=0.1
-    ).set_params(**THREE),
-]
-# What is released are labels that coins may have changed. On these rows "auto" chooses so.
-RESPONSE = [
-    WALRClassifier(mechanism="randomized_response", **TWO),
-    WALRClassifier(mechanism="randomized_response", solver="hybrid", **THREE),
-    WALRClassifier(delta=0.0, fit_intercept=False, data_norm=0.7, **THREE),
-    WALRClassifier(mechanism="auto", epsilon=3.0, **TWO),
-]
+# So many that all of a ball is bought.
+N_BALL, N_TABLE = 400, 300
+WORDS = ["a", "b", "c"]
+
+
+def stored(X, seed=0):
+    """Rows as CSR with entries in any order, some of 0, and halves of some in the same place."""
+    rng = np.random.default_rng(seed)
+    indices, data, pointers = [], [], [0]
+    for row in X:
+        places = np.flatnonzero((row != 0.0) | (rng.random(row.size) < 0.2))
+        places = np.concatenate([places, places[rng.random(places.size) < 0.5]])
+        places = rng.permutation(places)
+        times = np.bincount(places, minlength=row.size)
+        indices.append(places)
+        data.append(row[places] / times[places])
+        pointers.append(pointers[-1] + places.size)
+    return csr_array((np.concatenate(data), np.concatenate(indices), pointers), shape=X.shape)
+
+
+def as_table(X):
+    """Numbers, and words of the last column; others of it are rare words or gaps."""
+    frame = pd.DataFrame(X[:, :-1], columns=["x", "y", "z"])
+    codes = [int(v) if abs(v) < 5.0 else 9 for v in np.nan_to_num(X[:, -1], nan=9.0)]
+    frame["w"] = [
+        WORDS[code] if 0 <= code < 3 else (None if code < 0 else "rare") for code in codes
+    ]
+    return frame
+
+
+def mostly_absent(X, y, rng):
+    """Entries in a third of the places."""
+    present = rng.random(X.shape) < 0.4
+    present[K] = [True, False, True, False]
+    return X * present, y
+
+
+def far_from_zero(X, y, rng):
+    """Rows of heavy tails in columns of very different units."""
+    return _corners.CENTRE + _corners.UNIT * rng.standard_t(1.5, X.shape), y
+
+
+def far_and_sparse(X, y, rng):
+    X, y = far_from_zero(X, y, rng)
+    return X * (rng.random(X.shape) < 0.5), y
+
+
+def far_targets(X, y, rng):
+    """Targets far from 0, too, so that a record moves what others are cut to."""
+    return far_from_zero(X, y, rng)[0], 1998.0 + 10.0 * y
+
+
+def far_targets_of_sparse_rows(X, y, rng):
+    return far_and_sparse(X, y, rng)[0], 1998.0 + 10.0 * y
+
+
+def of_a_table(X, y, rng):
+    """Columns that have offsets, tails, spikes and gaps."""
+    n_rows = len(X)
+    X = rng.standard_t(3.0, X.shape) * [1.0, 1e3, 1e-3, 2.0] + [0.0, 2e4, 1.0, 1.0]
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[rng.random(n_rows) < 0.4, 0] = 0.0
+    return X, y
+
+
+def unrelated_rows(case, X, y):
+    """Other rows and labels, or labels alone where features are public."""
+    other, labels = case.records(seed=1)
+    ends = case.classes or [-1e308, 1e308]
+    found = [
+        (other[:, ::-1] ** 3, labels),
+        (np.zeros_like(X), np.full_like(y, suited(case.estimator, ends[0]))),
+        (np.full_like(X, 1e200), np.full_like(y, suited(case.estimator, ends[-1]))),
+    ]
+    if isinstance(case.estimator, WALRClassifier):
+        return [(X, labels) for _, labels in found]
+    return found
+
+
+def unrelated_patterns(case, X, y):
+    """Rows that are full, and rows without an entry."""
+    full, labels = replace(case, data=DENSE).records(seed=1)
+    return [(full, labels), (np.zeros_like(X), y), (np.full_like(X, 1e200), labels)]
+
+
+def unrelated_sizes(case, X, y):
+    all_alike = np.full_like(X, 1e200), np.zeros_like(X)
+    return [(Z, y[::-1]) for Z in (X[::-1] ** 3, 1e-200 * X, *all_alike, 1e300 * X)]
+
+
+def unrelated_tables(case, X, y):
+    return [*unrelated_sizes(case, X, y)[:-1], (X * np.nan, y[::-1])]
+
+
+def unrelated_targets(case, X, y):
+    all_alike = np.full_like(y, 1e200), np.zeros_like(y)
+    return [(X[::-1], other) for other in (-(y**3), 1e-200 * y, *all_alike, 1e300 * y)]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Records of one kind, and what one of them or all become.
+
+    Attributes
+    ----------
+    name : str
+    n_rows : int
+    make : callable
+        Makes, of rows of many lengths about 0, of targets and a generator, these records.
+    corners : tuple of str
+        Of `CORNERS`: what the record that changes becomes.
+    unrelated : callable
+        Gives data sets of the same shape that share nothing with one, of a case and its records.
+    read : callable
+        Makes of an ndarray what the estimator is given.
+    """
+
+    name: str
+    n_rows: int
+    make: Callable
+    corners: tuple
+    unrelated: Callable
+    read: Callable = np.asarray
+
+
+def as_they_are(X, y, rng):
+    return X, y
+
+
+ROW_CORNERS = tuple(_corners.ROWS)
+DENSE = Data("", N_ROWS, as_they_are, ROW_CORNERS, unrelated_rows)
+SPARSE = Data(
+    "sparse", N_ROWS, mostly_absent, (*ROW_CORNERS, *_corners.PATTERNS), unrelated_patterns, stored
+)
+FAR = Data("far", N_BALL, far_from_zero, tuple(_corners.BALL), unrelated_sizes)
+FAR_SPARSE = replace(FAR, name="far sparse", make=far_and_sparse, read=stored)
+FAR_TARGETS = Data(
+    "far targets", N_BALL, far_targets, tuple(_corners.LEARNT_TARGETS), unrelated_targets
+)
+FAR_TARGETS_SPARSE = replace(
+    FAR_TARGETS, name="far targets, sparse", make=far_targets_of_sparse_rows, read=stored
+)
+TABLE = Data("table", N_TABLE, of_a_table, tuple(_corners.TABLES), unrelated_tables, as_table)
+# Where records are people, rows are handed on as they are.
+TABLE_OF_NUMBERS = replace(TABLE, name="table of numbers", read=np.asarray)
 
 
 @dataclass(frozen=True)
@@ -228,21 +176,24 @@ class Case:
         "personal" gives `sample_epsilon`, "calls" are three of `partial_fit`.
     n_targets : int
         Of a regressor.
-    read : callable
-        Makes of an ndarray what the estimator is given.
     is_weighted : bool
         Whether rows have public weights.
+    data : Data
+    learnt : frozenset of str
+        Stages of the ball that there is budget for.
     """
 
     estimator: object
     way: str = "fit"
     n_targets: int = 1
-    read: Callable = lambda X: X
     is_weighted: bool = False
+    data: Data = DENSE
+    learnt: frozenset = frozenset()
 
     def __str__(self):
         weighted = "weighted-" * self.is_weighted
-        return f"{weighted}{self.way}-{self.n_targets}-{self.estimator!r}"
+        data = f"{self.data.name}-" * bool(self.data.name)
+        return f"{data}{weighted}{self.way}-{self.n_targets}-{self.estimator!r}"
 
     def weights(self, n_rows):
         """Return public weights as arguments of a fit: records that change are the heaviest."""
@@ -251,6 +202,23 @@ class Case:
         found = np.random.default_rng(3).choice([0.3, 1.0, 5.0], n_rows)
         found[3:5], found[K : K + 1], found[N_ROWS:] = 0.0, 5.0, 5.0
         return {"public_weight": found}
+
+    @property
+    def read(self):
+        """What makes of an ndarray what the estimator is given."""
+        return self.data.read
+
+    @property
+    def corners(self):
+        """What the record becomes that changes."""
+        if self.data is DENSE and not is_classifier(self.estimator):
+            return (*self.data.corners, *_corners.TARGETS)
+        return self.data.corners
+
+    @property
+    def places(self):
+        """A record of each call of `partial_fit`: what one must not do, the first may not show."""
+        return (K, 30, 50) if self.way == "calls" else (K,)
 
     @property
     def classes(self):
@@ -264,14 +232,16 @@ class Case:
             hasattr(self.estimator, "step_size") or hasattr(self.estimator, "transform")
         )
 
-    def records(self, n_rows=N_ROWS, seed=20210214):
+    def records(self, n_rows=None, seed=20210214):
         """Return rows of many lengths, and targets or labels of all kinds."""
-        rng = np.random.default_rng(seed)
+        n_rows, rng = n_rows or self.data.n_rows, np.random.default_rng(seed)
         X = rng.standard_normal((n_rows, N_FEATURES)) * rng.choice([0.05, 0.5, 20.0], (n_rows, 1))
         if self.classes is not None:
-            return X, rng.choice(self.classes, n_rows)
-        y = rng.uniform(-1.5, 1.5, (n_rows, self.n_targets))
-        return X, suited(self.estimator, y if self.n_targets > 1 else y[:, 0])
+            y = rng.choice(self.classes, n_rows)
+        else:
+            y = rng.uniform(-1.5, 1.5, (n_rows, self.n_targets))
+            y = suited(self.estimator, y if self.n_targets > 1 else y[:, 0])
+        return self.data.make(X, y, np.random.default_rng(seed))
 
     def other_label(self, label):
         """Return the next class, or the target's negative."""
@@ -286,67 +256,6 @@ class Case:
         return 1.0 if data_norm is None else data_norm
 
 
-CASES = [
-    *map(Case, DUAL + GRADIENT + COORDINATE + WHITENED + TRANSFORMERS + INFERENCE),
-    Case(DPSCDRegressor(random_state=0), n_targets=2),
-    Case(DPSCDRegressor(solver="primal", feature_bounds=(-1, 1), random_state=0), n_targets=2),
-    Case(DPSGDRegressor(loss="huber", random_state=0), n_targets=3),
-    Case(DPCDElasticNet(max_iter=20, random_state=0), n_targets=2),
-    Case(DPCDElasticNet(selection="greedy", max_iter=20, random_state=0), n_targets=2),
-    Case(DPRidge(random_state=0), n_targets=2),
-    Case(DPRidge(target_bounds=(-1, 1), adjacency="replace_one", random_state=0), n_targets=3),
-    Case(DPSGDClassifier(**PURE).set_params(**TWO), "personal"),
-    Case(DPSGDRegressor(max_iter=2, adjacency="replace_one", batch_size=5, **PURE), "personal"),
-    Case(DPSGDClassifier(average=False, **PURE).set_params(**THREE), "calls"),
-    Case(DPSGDRegressor(target_bounds=(-1, 1), **PURE), "calls"),
-    Case(DPSGDRegressor(fit_intercept=False, penalty="l1", **PURE), "calls", n_targets=2),
-]
-# Classes that count more, less and nothing, by labels that are private.
-UNEVEN = {"class_weight": {0: 0.1, 1: 9.0}}
-CASES += [
-    Case(model.set_params(**UNEVEN), is_weighted=i % 2 == 0)
-    for i, model in enumerate(
-        [
-            DPLogisticRegression(**TWO),
-            DPLogisticRegression(adjacency="replace_one", moment_budget=0.3, **THREE),
-            DPSCDClassifier(**TWO),
-            DPSCDClassifier(noisy_dual=True, adjacency="replace_one", **THREE),
-            DPSCDClassifier(solver="sequential", max_iter=3, **TWO),
-            DPSCDClassifier(solver="primal", **TWO),
-            DPSGDClassifier(adjacency="replace_one", **TWO),
-            DPSGDClassifier(loss="hinge", **THREE),
-            DPCDClassifier(**TWO),
-            DPCDClassifier(adjacency="replace_one", **THREE),
-            DPCDClassifier(selection="greedy", **TWO),
-            DPCDClassifier(selection="greedy", adjacency="replace_one", **THREE),
-        ]
-    )
-]
-CASES += [
-    Case(DPLogisticRegression(class_weight={0: 0.0}, **TWO)),
-    Case(DPSCDClassifier(class_weight={1: 0.0}, loss="hinge", **TWO)),
-    Case(DPCDClassifier(class_weight={1: 0.0, 2: 30.0}, **THREE)),
-    Case(DPSGDClassifier(**PURE).set_params(**TWO, **UNEVEN), "personal", is_weighted=True),
-    Case(DPSGDClassifier(**PURE).set_params(**THREE, **UNEVEN), "calls", is_weighted=True),
-    Case(DPSGDRegressor(max_iter=2, **PURE), "personal", is_weighted=True),
-    Case(DPSGDRegressor(random_state=0), n_targets=2, is_weighted=True),
-    Case(DPSCDRegressor(random_state=0), n_targets=2, is_weighted=True),
-    Case(DPSCDRegressor(solver="sequential", max_iter=3, random_state=0), is_weighted=True),
-    Case(DPCDElasticNet(smoothness="bounds", random_state=0), n_targets=2, is_weighted=True),
-    Case(DPRidge(adjacency="replace_one", random_state=0), n_targets=2, is_weighted=True),
-]
-LABEL_CASES = [*map(Case, LABEL)]
-LABEL_CASES += [
-    Case(WALRClassifier(mechanism="analytic", **TWO), is_weighted=True),
-    Case(
-        WALRClassifier(mechanism="analytic", noise_shape="spherical", solver="hybrid", **THREE),
-        is_weighted=True,
-    ),
-]
-RESPONSE_CASES = [*map(Case, RESPONSE)]
-RESPONSE_CASES += [Case(WALRClassifier(mechanism="randomized_response", **THREE), is_weighted=True)]
-
-
 # What every change needs are the corners, null records and noise of each class, way of fitting and
 # mechanism. That all data look the same given the releases is asked of every case.
 KIND = ("mechanism", "noise_shape", "noisy_dual", "solver", "selection", "inference", "ball_budget")
@@ -357,38 +266,9 @@ def first_of_a_kind(cases):
     seen = set()
     for case in cases:
         choices = [getattr(case.estimator, name, None) for name in KIND]
-        kind = type(case.estimator), case.way, case.read, *choices
+        kind = type(case.estimator), case.way, case.data.name, *choices
         yield pytest.param(case, marks=[pytest.mark.long] if kind in seen else [])
         seen.add(kind)
-
-
-def along(x, length):
-    return length * x / np.linalg.norm(x)
-
-
-# What the record becomes: from its row, label, a bound and a function that gives another label.
-CORNERS = {
-    "zero row": lambda x, y, bound, other: (0.0 * x, y),
-    "at the bound": lambda x, y, bound, other: (along(x, bound), other(y)),
-    "past the bound": lambda x, y, bound, other: (along(-x, np.nextafter(bound, 9e9)), y),
-    "far": lambda x, y, bound, other: (1e9 * np.sign(x), y),
-    "1e308": lambda x, y, bound, other: (1e308 * np.sign(x), other(y)),
-    "1e308 in a column": lambda x, y, bound, other: (-1e308 * np.eye(len(x))[1], y),
-    "opposite sign": lambda x, y, bound, other: (-x, other(y)),
-    "subnormal": lambda x, y, bound, other: (np.full_like(x, 5e-324), other(y)),
-    "only the label": lambda x, y, bound, other: (x, other(y)),
-}
-TARGETS = {"low end": -1.0, "high end": 1.0, "far below": -1e308, "far above": 1e308}
-
-
-def neighbour(case, X, y, corner, k=K):
-    """Copies of X and y in which record `k` is another one."""
-    X, y = X.copy(), y.copy()
-    if corner in TARGETS:
-        y[k] = suited(case.estimator, TARGETS[corner])
-    else:
-        X[k], y[k] = CORNERS[corner](X[k], y[k], case.bound, case.other_label)
-    return X, y
 
 
 def label_neighbours(case, y):
@@ -399,15 +279,20 @@ def label_neighbours(case, y):
         yield k, moved
 
 
-def unrelated_data(case, X, y):
-    """Data sets of the same shape that share nothing with one but the features, for WALR's."""
-    other, labels = case.records(seed=1)
-    ends = case.classes or [-1e308, 1e308]
-    found = [
-        (other[:, ::-1] ** 3, labels),
-        (np.zeros_like(X), np.full_like(y, suited(case.estimator, ends[0]))),
-        (np.full_like(X, 1e200), np.full_like(y, suited(case.estimator, ends[-1]))),
-    ]
-    if case in LABEL_CASES:
-        found = [(X, labels) for _, labels in found]
-    return found
+def rows_at(case, X, y, corners, k=K):
+    """Rows and labels of the record at each of some corners, one below the other."""
+    changed = [neighbour(case, X, y, corner, k) for corner in corners]
+    return np.array([Z[k] for Z, _ in changed]), np.array([labels[k] for _, labels in changed])
+
+
+def people_of(case):
+    """Rows of people who have three each, targets, ids, and who changes."""
+    X, y = case.records(3 * case.data.n_rows)
+    return X, y, np.arange(len(X)) // 3, case.data.n_rows // 2
+
+
+def with_rows_of(person, X, y, groups, rows, labels):
+    """Return data and ids in which the rows of a person are others, and last."""
+    others = groups != person
+    data = np.concatenate([X[others], rows]), np.append(y[others], labels)
+    return *data, np.append(groups[others], np.full(len(rows), person))

@@ -13,6 +13,7 @@ import warnings
 from collections import Counter, defaultdict
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -33,7 +34,8 @@ from tests.door import (
     resolve_delta,
     walr_release_module as holder,
 )
-from tests.privacy._cases import K, neighbour
+from tests.privacy._cases import people_of, with_rows_of
+from tests.privacy._corners import K, neighbour
 from tests.privacy._spending import TOLERANCE, Release, epsilon_of, exact_reach
 
 # Numbers of a session's displays, which scikit-learn counts.
@@ -78,11 +80,24 @@ class Run:
     asked: np.ndarray | None = None
     published: dict = field(default_factory=dict)
 
-    @property
+    @cached_property
     def pairwise(self):
         """Whether the bound of a release is that of a pair of data sets, for each release."""
         events = self.estimator.privacy_report_.events
         return [event.pairwise for event in events for _ in range(event.n_releases)]
+
+    @cached_property
+    def whole_releases(self):
+        """Mechanism and value of each release.
+
+        Where fewer are accounted than were made, what belongs to one release is put together.
+        """
+        return whole_releases(self)
+
+    @cached_property
+    def broken_accounts(self):
+        """What doesn't hold of what was spent, which is worked out once."""
+        return broken_accounts(self)
 
 
 def record(case, X, y, *, script=None, null=None, random_state=0, texts=False, groups=None):
@@ -300,7 +315,7 @@ def broken_claims(base, other, *, k, null=False):
     for name in base.published.keys() & other.published.keys():
         if base.published[name] != other.published[name]:
             broken.add(f"published {name}")
-    releases, others = whole_releases(base), whole_releases(other)
+    releases, others = base.whole_releases, other.whole_releases
     if len(releases) != len(others):
         return broken, np.inf
     if len(base.pairwise) != len(releases):
@@ -326,7 +341,7 @@ def broken_claims(base, other, *, k, null=False):
         if not rounded <= factor * mechanism.sensitivity:
             broken.add("sensitivity of the rounded value")
         reach = max(reach, distance / bound)
-    broken |= _broken_batches(base, other, k) | broken_accounts(base)
+    broken |= _broken_batches(base, other, k) | base.broken_accounts
     return broken, reach
 
 
@@ -345,7 +360,7 @@ def broken_accounts(run):
     if report.epsilon > run.asked.max() or report.delta > delta:
         broken.add("more reported than asked for")
     batches, rates = run.batches, np.array(run.rates)
-    mechanisms = [mechanism for mechanism, _ in whole_releases(run)]
+    mechanisms = [mechanism for mechanism, _ in run.whole_releases]
     if hasattr(run.estimator, "aggregate_") or not batches:
         # All rows take part: what is drawn are coordinates, or rows by what sees the release only.
         batches, rates = [np.arange(len(run.asked))] * len(mechanisms), np.ones(len(mechanisms))
@@ -422,6 +437,68 @@ def compare_all(case, X, y, corners, k=K):
         found[f"{corner}, null record"] = broken_claims(other, null, k=k, null=True)
     broken = {name: claims for name, (claims, _) in found.items() if claims}
     return broken, max(reach for _, reach in found.values()), base
+
+
+def check_corners(case):
+    """Check that a record at any corner moves what is released by its bound, and nothing else."""
+    X, y = case.records()
+    for k in case.places:
+        broken, reach, _ = compare_all(case, X, y, case.corners, k)
+        assert not broken, k
+        assert reach > 0.0, k
+
+
+def check_corners_together(case, mu_of=lambda base: {}):
+    """Check the same, and that all releases together tell of a record what is reported.
+
+    `mu_of` gives, of a run, another mu, and how many releases it is about.
+    """
+    X, y = case.records()
+    base = record(case, X, y)
+    null = record(case, X, y, script=base.released, null=K)
+    others = {
+        corner: record(case, *neighbour(case, X, y, corner), script=base.released)
+        for corner in case.corners
+    }
+    check_all_claims(base, null, others, **mu_of(base))
+    return base
+
+
+def check_unrelated_data(case, texts=False):
+    """Check that given the releases all data look the same, and return the first run."""
+    X, y = case.records()
+    base = record(case, X, y, texts=texts)
+    assert base.released
+    for data in case.data.unrelated(case, X, y):
+        other = record(case, *data, script=base.released, texts=texts)
+        assert base.log == other.log
+        assert base.published == other.published
+    return base
+
+
+def check_null_records(case, *corners):
+    """Check that a null record adds nothing, whatever it would be: at these corners or at all."""
+    X, y = case.records()
+    for k in case.places:
+        base = record(case, X, y, null=k)
+        for corner in corners or case.corners:
+            changed = neighbour(case, X, y, corner, k)
+            other = record(case, *changed, script=base.released, null=k)
+            broken, reach = broken_claims(base, other, k=k, null=True)
+            assert not broken, (corner, k)
+            assert reach == 0.0, (corner, k)
+
+
+def check_a_person(case, persons):
+    """Check that a person counts as one record: whose rows and labels are these, by a name."""
+    X, y, groups, mine = people_of(case)
+    base = record(case, X, y, groups=groups)
+    null = record(case, X, y, groups=groups, script=base.released, null=mine)
+    others = {}
+    for name, (rows, labels) in persons.items():
+        *data, ids = with_rows_of(mine, X, y, groups, rows, labels)
+        others[name] = record(case, *data, groups=ids, script=base.released)
+    check_all_claims(base, null, others, k=mine)
 
 
 def loss_of(base, other, n_releases=None):

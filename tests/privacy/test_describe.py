@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.privacy._corners import NUMBERS, pairs_of
 from tests.privacy._recorded import record
 from tests.privacy.test_fills_and_categories import published
 from tests.statistics._describing import Describing
@@ -13,12 +14,10 @@ from tests.statistics._describing import Describing
 pytestmark = pytest.mark.filterwarnings("ignore::skdp.exceptions.PrivacyWarning")
 ADJACENCIES = ("zero_out", "replace_one")
 NAN = np.nan
-PAYLOAD = float(np.array([0x7FF8_0000_0000_0BAD], dtype=np.uint64).view(float)[0])
 PAIRS = [("x", "z"), ("x", "w"), ("w", "v")]
 OTHERS = pd.DataFrame({"x": [0.0, 1.5, -3.0, NAN, 1e9], "z": [1.0, 1.0, 2.0, 3.0, 1900.0]})
 OTHERS = OTHERS.assign(w=["a", "b", "b", None, "c"], v=["k", "k", "k", "l", None])
-NASTY = [0.0, -0.0, 5e-324, -1e-200, 1.5, 1e308, -1e308, np.inf, -np.inf, NAN, PAYLOAD]
-ROWS = [(x, z, w, "k") for w, (x, z) in zip("abc" * 9, itertools.product(NASTY, (1.0, NAN)))]  # noqa: B905
+ROWS = [(x, z, w, "k") for w, (x, z) in zip("abc" * 9, itertools.product(NUMBERS, (1.0, NAN)))]  # noqa: B905
 ROWS += [(2.0, -1e308, None, None), (NAN, NAN, None, "l"), (-1e308, 1e308, "a", "l")]
 
 
@@ -31,13 +30,9 @@ def reach_of(runs, adjacency):
 
     Whatever else there is has to be the same.
     """
-    *of_records, null = runs
-    pairs = [(run, null) for run in of_records]
-    if adjacency == "replace_one":
-        pairs = list(itertools.combinations(runs, 2))
     events = [event for event in runs[0][0].privacy_report_.events if hasattr(event, "mu")]
     reach = np.zeros(len(events))
-    for (one, values, _, made), (other, moved, _, _) in pairs:
+    for (one, values, _, made), (other, moved, _, _) in pairs_of(runs, adjacency):
         assert published(one) == published(other)
         assert len(values) == len(moved) == reach.size
         bounds = [

@@ -11,22 +11,14 @@ from scipy import stats
 from sklearn.base import clone
 
 from skdp.exceptions import PrivacyWarning
-from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
+from tests.privacy._corners import ENTRIES_OF_A_RANGE
+from tests.privacy._recipes import IMPUTERS, SEARCHES
 from tests.privacy._recorded import record
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdp.exceptions.PrivacyWarning")
 ADJACENCIES = ("zero_out", "replace_one")
 NAN = np.nan
-# Of one column: in the range, at its ends, beyond it, and missing.
-ENTRIES = (0.0, 0.3, -1.0, 1.0, 1e300, -1e300, NAN)
 OTHERS = np.array([[0.1, -0.7], [NAN, 0.2], [-1.0, NAN], [5.0, 1.0], [0.3, 0.3]])
-LISTED = [list(ENTRIES[:-1])] * 2
-# Of numbers, in two columns.
-OF_NUMBERS = {
-    "mean": DPSimpleImputer(strategy="mean"),
-    "median": DPSimpleImputer(strategy="median"),
-    "listed": DPSimpleImputer(strategy="most_frequent", categories=LISTED),
-}
 # What a record moves in units of its bound, at most and at least at one of the corners: a record
 # of full size that is nulled, and two of opposite size. Whole and opposite counts are sqrt(2)
 # apart, which their bound has inside.
@@ -40,11 +32,11 @@ def published(fitted):
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.parametrize("name", IMPUTERS)
 def test_no_record_moves_a_release_further_than_its_bound_and_some_as_far(name, adjacency):
     """All records of two columns, against each other and against none; the rest stays the same."""
-    estimator = clone(OF_NUMBERS[name]).set_params(adjacency=adjacency)
-    data = [np.vstack([OTHERS, row]) for row in itertools.product(ENTRIES, repeat=2)]
+    estimator = clone(IMPUTERS[name]).set_params(adjacency=adjacency)
+    data = [np.vstack([OTHERS, row]) for row in itertools.product(ENTRIES_OF_A_RANGE, repeat=2)]
     base, *rest = record(estimator, data[0])
     runs = [record(estimator, X, script=rest[1]) for X in data]
     runs.append(record(estimator, data[0], script=rest[1], null=len(OTHERS)))
@@ -66,33 +58,27 @@ def test_no_record_moves_a_release_further_than_its_bound_and_some_as_far(name, 
     assert event.pairwise == (adjacency == "replace_one" and name == "listed")
 
 
-@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.parametrize("name", IMPUTERS)
 def test_given_the_releases_all_data_look_the_same(name):
     rng = np.random.default_rng(0)
     X = np.round(rng.uniform(-1.5, 1.5, (60, 2)), 1)
     unrelated = np.where(rng.random((60, 2)) < 0.7, NAN, 100.0 * X[::-1] ** 3)
-    fitted, _, released, _ = record(OF_NUMBERS[name], X)
+    fitted, _, released, _ = record(IMPUTERS[name], X)
     for other in (unrelated, np.full_like(X, NAN), np.zeros_like(X), np.ones_like(X)):
-        again, values, _, _ = record(OF_NUMBERS[name], other, script=released)
+        again, values, _, _ = record(IMPUTERS[name], other, script=released)
         assert len(values) == len(released)
         assert published(fitted) == published(again)
 
 
-SEARCHED = {
-    "encoder": DPOneHotEncoder(),
-    "two columns": DPOneHotEncoder(max_categories=3),
-    "imputer": DPSimpleImputer(strategy="most_frequent"),
-    "frequent": DPOneHotEncoder(min_frequency=20, handle_unknown="ignore"),
-}
 COMMON = [["a", 1.0]] * 40 + [["b", 2.0]] * 30 + [["a", None]] * 25
 RECORDS = (["a", 1.0], ["b", None], ["new", 1.0], ["a", 3.5], ["new", -1.0], [None, None])
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("name", SEARCHED)
+@pytest.mark.parametrize("name", SEARCHES)
 def test_a_category_of_one_record_changes_nothing_but_a_count_below_the_threshold(name, adjacency):
     """Given the other counts' releases, and that its own stays below the threshold."""
-    estimator = clone(SEARCHED[name]).set_params(adjacency=adjacency)
+    estimator = clone(SEARCHES[name]).set_params(adjacency=adjacency)
     noise = np.random.default_rng(0).normal(size=40)
 
     def answer(value):
@@ -134,13 +120,13 @@ def _distance(run, other):
 def test_a_category_of_no_record_or_of_a_null_one_is_never_published(name):
     """However large the noise: as what is released is at least 1000, all that are there show."""
     X = np.array([*COMMON, ["secret", 77.0]], dtype=object)
-    fitted, *_ = record(SEARCHED[name], X, answer=lambda value: 1000.0 + value, null=len(COMMON))
+    fitted, *_ = record(SEARCHES[name], X, answer=lambda value: 1000.0 + value, null=len(COMMON))
     assert b"secret" not in published(fitted)
-    fitted, *_ = record(SEARCHED["encoder"], X, answer=lambda value: 1000.0 + value)
+    fitted, *_ = record(SEARCHES["encoder"], X, answer=lambda value: 1000.0 + value)
     assert b"secret" in published(fitted)
 
 
-TRANSCRIPTS = [*OF_NUMBERS.values(), SEARCHED["encoder"]]
+TRANSCRIPTS = [*IMPUTERS.values(), SEARCHES["encoder"]]
 
 
 @pytest.mark.parametrize("estimator", TRANSCRIPTS, ids=["mean", "median", "listed", "encoder"])
@@ -163,7 +149,7 @@ def test_the_noise_is_the_one_reported_and_fresh_for_every_entry(estimator):
 def test_an_encoder_and_an_imputer_of_one_seed_share_no_noise():
     X = np.vstack([OTHERS] * 3)
     noises = []
-    for estimator in (SEARCHED["encoder"], OF_NUMBERS["listed"]):
+    for estimator in (SEARCHES["encoder"], IMPUTERS["listed"]):
         _, (value,), (out,), (mechanism,) = record(estimator, X)
         noises.append(np.round((out - value) / mechanism.noise_scale, 4))
     assert not np.isin(*noises).any()

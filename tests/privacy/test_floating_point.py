@@ -13,7 +13,8 @@ from scipy import stats
 from skdp.accountant import get_epsilon
 from skdp.linear_model import DPCDElasticNet, DPSCDRegressor, DPSGDClassifier
 from tests.door import GaussianMechanism, LaplaceMechanism, clip_rows, make_stream, summation_slack
-from tests.privacy._cases import CASES, Case
+from tests.privacy._cases import Case
+from tests.privacy._recipes import CASES
 from tests.privacy._replay import n_off_grid, record
 
 ERROR_RATE = 1e-8

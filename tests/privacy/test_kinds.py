@@ -31,9 +31,10 @@ from tests.door import (
     read_frame,
     read_given,
 )
+from tests.privacy._corners import pairs_of
+from tests.privacy._recipes import UNTYPED
 from tests.privacy._recorded import claimed_mu, record
 from tests.privacy.test_fills_and_categories import published
-from tests.statistics._describing import Describing
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdp.exceptions.PrivacyWarning")
 ADJACENCIES = ("zero_out", "replace_one")
@@ -89,19 +90,6 @@ def plan_for(estimator, n_untyped, n_numeric=0, n_rows=1000):
     return estimator._table_plan(estimator._budget(n_rows), n_rows, given)
 
 
-class Additive(DPAdditiveClassifier):
-    """A model of a table alone, whose records have the label of their number."""
-
-    def fit(self, X, groups=None):
-        return super().fit(X, np.arange(len(X)) % 2, groups=groups)
-
-
-ESTIMATORS = {
-    "vectorizer": DPTableVectorizer(),
-    "lines": DPTableVectorizer(basis="linear", feature_bounds=(0, 9)),
-    "additive": Additive(classes=[0, 1]),
-    "describe": Describing(crosstabs=[("x", "z")]),
-}
 OTHERS = pd.DataFrame(
     {"x": [0.0, "1.5", "a", "?", 1e9], "z": ["00", "2024-01-31", 2.0, None, "b"]}, dtype=object
 )
@@ -130,13 +118,13 @@ PATHS = list(itertools.product(("number", "date", "text"), repeat=2))
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", UNTYPED)
 def test_given_the_releases_a_record_decides_nothing(name, adjacency):
     """Of entries of all classes and of none, for all kinds that the release may tell.
 
     All are words that others have: `test_table` has those of a single record.
     """
-    estimator = clone(ESTIMATORS[name]).set_params(adjacency=adjacency)
+    estimator = clone(UNTYPED[name]).set_params(adjacency=adjacency)
     rows = list(itertools.product(OTHERS["x"].tolist()[1:], OTHERS["z"].tolist()))[::2]
     for kinds in (("number", "text"), ("text", "date"), ("date", "number")):
         first, _, script, _ = record(estimator, with_row(*rows[0]), answer=telling(kinds))
@@ -145,11 +133,8 @@ def test_given_the_releases_a_record_decides_nothing(name, adjacency):
         assert getattr(first, "_kinds", told) == told
         runs = [record(estimator, with_row(*row), script=script) for row in rows]
         runs.append(record(estimator, with_row(*rows[0]), script=script, null=len(OTHERS)))
-        pairs = [(run, runs[-1]) for run in runs[:-1]]
-        if adjacency == "replace_one":
-            pairs = list(itertools.combinations(runs, 2))
         reach = np.zeros(len(script))
-        for (one, values, _, mechanisms), (other, moved, _, _) in pairs:
+        for (one, values, _, mechanisms), (other, moved, _, _) in pairs_of(runs, adjacency):
             assert published(one) == published(other)
             distances = [np.linalg.norm(a - b) for a, b in zip(values, moved, strict=True)]
             bounds = [mechanism.contribution_bound for mechanism in mechanisms]
@@ -173,11 +158,8 @@ def test_a_person_of_any_rows_counts_as_one_record(adjacency):
     script = of(people[0])[2]
     runs = [of(rows, script=script) for rows in people]
     runs.append(of(people[0], script=script, null=len(OTHERS)))
-    pairs = [(run, runs[-1]) for run in runs[:-1]]
-    if adjacency == "replace_one":
-        pairs = list(itertools.combinations(runs, 2))
     mechanism, reach = runs[0][3][0], 0.0
-    for (one, (value, *_), _, _), (other, (moved, *_), _, _) in pairs:
+    for (one, (value, *_), _, _), (other, (moved, *_), _, _) in pairs_of(runs, adjacency):
         assert published(one) == published(other)
         np.testing.assert_array_equal(value, mechanism.rounded(value))
         reach = max(reach, np.linalg.norm(value - moved) / mechanism.contribution_bound)
@@ -187,7 +169,7 @@ def test_a_person_of_any_rows_counts_as_one_record(adjacency):
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", UNTYPED)
 def test_all_paths_cost_what_was_charged_before_the_kinds_were_known(
     name, adjacency, tmp_path, monkeypatch
 ):
@@ -202,7 +184,7 @@ def test_all_paths_cost_what_was_charged_before_the_kinds_were_known(
     monkeypatch.setattr(Plan, "start", spied)
     for number, kinds in enumerate(PATHS):
         ledger = PrivacyLedger(tmp_path / f"{number}.db", epsilon=3.0, delta=1e-2, allow_seeds=True)
-        estimator = clone(ESTIMATORS[name]).set_params(adjacency=adjacency, ledger=ledger)
+        estimator = clone(UNTYPED[name]).set_params(adjacency=adjacency, ledger=ledger)
         fitted = record(estimator, with_row(1.0, "a"), answer=telling(kinds))[0]
         report = fitted.privacy_report_
         assert len(charges) == number + 1
@@ -269,7 +251,7 @@ def test_what_is_left_out_because_of_the_kinds_was_charged_all_the_same():
 @pytest.mark.parametrize("n_columns", [1, 4])
 @pytest.mark.parametrize("name", ["vectorizer", "additive"])
 def test_what_is_planned_before_the_table_covers_it_with_types_and_without(name, n_columns):
-    estimator = clone(ESTIMATORS[name])
+    estimator = clone(UNTYPED[name])
     planned = estimator._plan(1000, n_columns)
     given = nothing_given(estimator, n_columns)
     assert given.untyped == []

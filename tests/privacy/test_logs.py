@@ -7,7 +7,8 @@ import pytest
 from skdp.accountant import SelectionEvent
 from tests.door import Run, plan_module
 from tests.golden._texts import MADE, report_of
-from tests.privacy._cases import CASES, LABEL_CASES, RESPONSE_CASES, first_of_a_kind
+from tests.privacy._cases import first_of_a_kind
+from tests.privacy._recipes import CASES, LABEL_CASES, RESPONSE_CASES
 
 # What is made of reports or of a ledger's charges, and releases nothing.
 LATER = {"ledger", "composed"}

@@ -8,40 +8,16 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.base import is_classifier
 
 from skdp.accountant import get_epsilon
-from skdp.linear_model import (
-    DPGammaRegressor,
-    DPHuberRegressor,
-    DPLogisticRegression,
-    DPPoissonRegressor,
-    DPQuantileRegressor,
-    DPRidge,
-)
+from skdp.linear_model import DPQuantileRegressor, DPRidge
 from tests.door import encode_groups
-from tests.privacy._cases import CORNERS, PLAIN, TARGETS, THREE, TWO, Case, K, neighbour
+from tests.privacy._cases import Case, rows_at
+from tests.privacy._corners import K
+from tests.privacy._recipes import PEOPLE_CASES, PLAIN
 from tests.privacy._replay import broken_claims, record
 
-CASES = [
-    Case(DPLogisticRegression(**TWO)),
-    Case(DPLogisticRegression(adjacency="replace_one", rows_per_group=1.0, **THREE)),
-    Case(DPLogisticRegression(fit_intercept=False, average=False, **TWO)),
-    Case(DPLogisticRegression(public_moment=3.0 * np.eye(5), **TWO)),
-    Case(DPLogisticRegression(moment_budget=0.0, data_norm=0.05, **THREE)),
-    Case(DPLogisticRegression(moment_budget=0.9, max_iter=7, epsilon=50.0, **TWO)),
-    Case(DPLogisticRegression(clipping_norm=1e-3, max_iter=3, rows_per_group=40.0, **TWO)),
-    Case(DPPoissonRegressor(random_state=0)),
-    Case(DPGammaRegressor(adjacency="replace_one", random_state=0, **PLAIN)),
-    Case(DPHuberRegressor(random_state=0)),
-    Case(DPQuantileRegressor(quantile=0.9, adjacency="replace_one", random_state=0)),
-    Case(DPRidge(target_bounds=(-1, 1), random_state=0)),
-    Case(DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0)),
-    Case(DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0)),
-    Case(DPRidge(data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0)),
-    Case(DPRidge(target_bounds=(-1, 1), adjacency="replace_one", random_state=0), n_targets=3),
-]
-CASE = pytest.mark.parametrize("case", CASES, ids=str)
+CASE = pytest.mark.parametrize("case", PEOPLE_CASES, ids=str)
 # Of rows of the person who changes.
 SIZES = (1, 2, 1000)
 
@@ -69,13 +45,10 @@ def with_person(X, y, groups, rows, labels, seed=0):
 
 def persons(case, X, y):
     """Other persons: so many rows of each kind, alike and mixed."""
-    corners = [*CORNERS, *([] if is_classifier(case.estimator) else TARGETS)]
-    changed = [neighbour(case, X, y, corner) for corner in corners]
-    rows = np.array([Z[K] for Z, _ in changed])
-    labels = np.array([labels[K] for _, labels in changed])
+    rows, labels = rows_at(case, X, y, case.corners)
     for size in SIZES:
         for corner in ("at the bound", "1e308"):
-            i = corners.index(corner)
+            i = case.corners.index(corner)
             yield f"{size} times {corner}", np.tile(rows[i], (size, 1)), labels[[i] * size]
     mixed = np.resize(np.arange(len(rows)), 1000)
     yield "1000 of all", rows[mixed], labels[mixed]

@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
 from tests.door import counted_rows, make_stream
-from tests.privacy._cases import TRANSFORMERS, Case
+from tests.privacy._recipes import PER_COLUMN_OF_PEOPLE, TRANSFORMERS, TRANSFORMERS_OF_PEOPLE
 from tests.privacy._recorded import record as recorded
 from tests.privacy._replay import broken_claims, check_all_claims, record
 
-CASES = [Case(transformer) for transformer in TRANSFORMERS]
 N_OTHERS = 100
 # Rows of the person: of all kinds, and more than all others have.
 ROWS = {
@@ -41,7 +39,7 @@ def run_of(case, rows, **options):
     return run
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", TRANSFORMERS_OF_PEOPLE, ids=str)
 def test_a_person_of_any_rows_counts_as_one_record(case):
     base = run_of(case, ROWS["zero"])
     assert base.estimator.privacy_report_.unit == "one group"
@@ -52,20 +50,14 @@ def test_a_person_of_any_rows_counts_as_one_record(case):
     assert max(reach) > 0.5
 
 
-OF_COLUMNS = {
-    "encoder": DPOneHotEncoder(),
-    "most frequent": DPSimpleImputer(strategy="most_frequent"),
-    "mean": DPSimpleImputer(strategy="mean"),
-    "median": DPSimpleImputer(strategy="median"),
-}
 PERSONS = {"one": [[0.3, 7.0]], "of many": [[0.3, 7.0], [np.nan, 1e9], [7.0, 7.0]] * 30}
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("name", OF_COLUMNS)
+@pytest.mark.parametrize("name", PER_COLUMN_OF_PEOPLE)
 def test_a_person_moves_a_release_by_as_much_as_a_record(name, adjacency):
     """Of a new category, too; given what was released all that is published is the same."""
-    estimator = clone(OF_COLUMNS[name]).set_params(adjacency=adjacency)
+    estimator = clone(PER_COLUMN_OF_PEOPLE[name]).set_params(adjacency=adjacency)
     X = np.repeat([[0.3, 7.0], [0.3, np.nan], [7.0, 7.0]], 20, axis=0)
     groups = np.arange(len(X)) // 2
 
@@ -98,7 +90,7 @@ def test_of_each_person_one_row_is_drawn_whatever_it_holds():
     assert set(drawn[:, 1]) == {10}
 
 
-@pytest.mark.parametrize("estimator", [*OF_COLUMNS.values(), *TRANSFORMERS[:1]], ids=repr)
+@pytest.mark.parametrize("estimator", [*PER_COLUMN_OF_PEOPLE.values(), *TRANSFORMERS[:1]], ids=repr)
 def test_bad_groups_are_refused_before_anything_is_charged(estimator, tmp_path):
     X = np.ones((3, 2))
     for groups, message in (([1, 2], "one id for each row"), ([None, 1, 2], "missing")):

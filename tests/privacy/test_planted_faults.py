@@ -32,18 +32,9 @@ from tests.door import (
     whitened_base_module,
     whitened_solver_module as _solver,
 )
-from tests.privacy._cases import (
-    LABEL_CASES,
-    N_ROWS,
-    PLAIN,
-    THREE,
-    TWO,
-    Case,
-    K,
-    label_neighbours,
-    neighbour,
-    unrelated_data,
-)
+from tests.privacy._cases import N_ROWS, Case, label_neighbours
+from tests.privacy._corners import K, neighbour
+from tests.privacy._recipes import LABEL_CASES, PLAIN, THREE, TWO
 from tests.privacy._replay import broken_claims, compare_all, noise_p_values, record
 
 
@@ -322,7 +313,7 @@ def test_a_decision_on_a_median_is_convicted_by_unrelated_data_only(monkeypatch)
     X, y = case.records()
     broken, _, base = compare_all(case, X, y, ["far"])
     assert not broken
-    others = [record(case, *data, script=base.released) for data in unrelated_data(case, X, y)]
+    others = [record(case, *data, script=base.released) for data in case.data.unrelated(case, X, y)]
     assert {base.published["scaled_"]} < {other.published["scaled_"] for other in others}
 
 

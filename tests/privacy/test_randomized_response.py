@@ -16,12 +16,8 @@ from skdp.accountant import PrivacyReport, RandomizedResponseEvent, calibrate_re
 from skdp.linear_model import label_aggregate
 from tests._loops import for_each
 from tests.door import RandomizedResponse, make_stream, mechanisms_module as mechanisms
-from tests.privacy._cases import (
-    LABEL_CASES,
-    N_ROWS,
-    RESPONSE_CASES,
-    label_neighbours,
-)
+from tests.privacy._cases import N_ROWS, label_neighbours
+from tests.privacy._recipes import LABEL_CASES, RESPONSE_CASES
 from tests.privacy._replay import record
 
 EPSILONS = (1e-6, 0.01, 0.5, 1.0, math.pi, 7.0, 30.0, 60.0)

@@ -9,7 +9,7 @@ most what the report says.
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from skdp.linear_model import (
     DPCDLasso,
@@ -23,25 +23,27 @@ from skdp.linear_model import (
 from skdp.utils.discovery import all_estimators
 from tests.door import BLOCK, StrOptions
 from tests.privacy._cases import (
-    CASES,
-    CORNERS,
-    LABEL_CASES,
     N_ROWS,
-    PLAIN,
-    PURE,
-    RESPONSE_CASES,
-    TARGETS,
-    TWO,
     Case,
-    K,
     first_of_a_kind,
     label_neighbours,
-    neighbour,
-    unrelated_data,
+)
+from tests.privacy._corners import K, neighbour
+from tests.privacy._recipes import (
+    CASES,
+    LABEL_CASES,
+    OF_COLUMNS,
+    OF_RECORDS,
+    PLAIN,
+    PURE,
+    TWO,
 )
 from tests.privacy._replay import (
     N_CALLS,
     broken_claims,
+    check_corners,
+    check_null_records,
+    check_unrelated_data,
     compare_all,
     n_off_grid,
     noise_p_values,
@@ -58,20 +60,10 @@ POISSON = [
 ]
 
 
-def places(case):
-    """Of calls of `partial_fit`, a record of each: what one must not do, the first may not show."""
-    return (K, 30, 50) if case.way == "calls" else (K,)
-
-
 @pytest.mark.every
 @pytest.mark.parametrize("case", first_of_a_kind(CASES), ids=str)
 def test_a_record_at_every_corner(case):
-    X, y = case.records()
-    corners = [*CORNERS, *([] if is_classifier(case.estimator) else TARGETS)]
-    for k in places(case):
-        broken, reach, _ = compare_all(case, X, y, corners, k)
-        assert not broken, k
-        assert reach > 0.0, k
+    check_corners(case)
 
 
 @pytest.mark.parametrize("case", CASES + LABEL_CASES, ids=str)
@@ -80,27 +72,13 @@ def test_given_the_releases_all_data_look_the_same(case):
 
     What was released is on its grid (tests/privacy/test_floating_point.py).
     """
-    X, y = case.records()
-    base = record(case, X, y)
-    assert base.released
-    assert n_off_grid(base) == 0
-    for data in unrelated_data(case, X, y):
-        other = record(case, *data, script=base.released)
-        assert base.log == other.log
-        assert base.published == other.published
+    assert n_off_grid(check_unrelated_data(case)) == 0
 
 
 @pytest.mark.parametrize("case", first_of_a_kind(CASES), ids=str)
 def test_a_null_record_contributes_exactly_nothing(case):
     """Whatever its features and label were: every release is that of any other null record."""
-    X, y = case.records()
-    for k in places(case):
-        base = record(case, X, y, null=k)
-        changed = neighbour(case, *neighbour(case, X, y, "far", k), "only the label", k)
-        other = record(case, *changed, script=base.released, null=k)
-        broken, reach = broken_claims(base, other, k=k, null=True)
-        assert not broken, k
-        assert reach == 0.0, k
+    check_null_records(case, "far", "only the label")
 
 
 def duplicates(case):
@@ -304,11 +282,16 @@ def test_a_label_of_unusual_data(case, make):
     assert reach > 0.0
 
 
-# Whose releases have an entry for each category: tests/privacy/test_fills_and_categories.py, and
-# test_table.py.
+# They follow words and kinds of columns: test_fills_and_categories.py, test_table.py, test_kinds.py
+# and test_replay_additive.py have the choices that matter.
 OF_CATEGORIES = ("DPOneHotEncoder", "DPSimpleImputer", "DPTableVectorizer")
-# They have cases in test_replay_additive.py.
 OF_CATEGORIES += ("DPAdditiveClassifier", "DPAdditiveRegressor")
+MODELS = [case.estimator for case in OF_RECORDS] + OF_COLUMNS
+
+
+def test_every_private_estimator_has_a_recipe():
+    kinds = {type(model) for model in MODELS}
+    assert [name for name, kind in all_estimators("private") if kind not in kinds] == []
 
 
 @pytest.mark.parametrize(
@@ -316,8 +299,7 @@ OF_CATEGORIES += ("DPAdditiveClassifier", "DPAdditiveRegressor")
     [found for found in all_estimators("private") if found[0] not in OF_CATEGORIES],
 )
 def test_every_choice_has_a_case(name, estimator):
-    models = [case.estimator for case in CASES + LABEL_CASES + RESPONSE_CASES]
-    models = [model for model in models if type(model) is estimator]
+    models = [model for model in MODELS if type(model) is estimator]
     for parameter, constraints in estimator._parameter_constraints.items():
         used = {str(getattr(model, parameter)) for model in models}
         for constraint in constraints:

@@ -8,80 +8,49 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.utils import get_tags
 
-from skdp.linear_model import (
-    DPCDElasticNet,
-    DPCDLasso,
-    DPHuberRegressor,
-    DPQuantileRegressor,
-    DPRidge,
-    DPSCDRegressor,
-    DPSGDRegressor,
-)
+from skdp.linear_model import DPRidge
 from tests.door import (
     ball_solver_module as _solver,
     ball_sums_module as _sums,
     linear_model_base_module as _base,
 )
-from tests.privacy._cases import K, first_of_a_kind
-from tests.privacy._replay import broken_claims, check_all_claims, record
+from tests.privacy._cases import FAR_TARGETS, Case, first_of_a_kind, people_of, rows_at
+from tests.privacy._corners import K, neighbour
+from tests.privacy._recipes import LEARNT, SEVERAL_TARGET_CASES, TARGET_CASES
+from tests.privacy._replay import (
+    broken_claims,
+    check_a_person,
+    check_corners_together,
+    check_null_records,
+    check_unrelated_data,
+    record,
+)
 from tests.privacy.test_planted_faults import name_of
-from tests.privacy.test_replay_ball import LOUD, N_ROWS, BallCase, before_batches, infers, stored
-
-OPTIONS = {"random_state": 0, **LOUD}
-MODELS = [
-    DPRidge(**OPTIONS),
-    DPRidge(adjacency="replace_one", ball_budget=0.6, **OPTIONS),
-    DPRidge(fit_intercept=False, data_norm=1e5, **OPTIONS),
-    DPRidge(adjacency="replace_one", moment_budget=0.0, max_iter=2, **OPTIONS),
-    DPRidge(**OPTIONS | {"epsilon": 1.0}),
-    DPRidge(inference=True, **OPTIONS),
-    DPSGDRegressor(max_iter=1, **OPTIONS),
-    DPSGDRegressor(adjacency="replace_one", ball_budget=0.6, max_iter=1, **OPTIONS),
-    DPSCDRegressor(max_iter=1, **OPTIONS),
-    DPSCDRegressor(adjacency="replace_one", fit_intercept=False, max_iter=1, **OPTIONS),
-    DPHuberRegressor(**OPTIONS),
-    DPQuantileRegressor(quantile=0.99, adjacency="replace_one", **OPTIONS),
-    DPQuantileRegressor(fit_intercept=False, target_bounds=(-1e99, 1e99), **OPTIONS),
-    DPCDElasticNet(max_iter=1, **OPTIONS),
-    DPCDLasso(adjacency="replace_one", fit_intercept=False, max_iter=1, **OPTIONS),
-]
-CASES = [BallCase(model) for model in MODELS] + [BallCase(MODELS[0], read=stored)]
-# What a record's target becomes.
-VALUES = [0.0, 1998.0, 2050.0, -1998.0, 5e-324, 1e75, -1e100, 1e155, -1e308]
+from tests.privacy.test_replay_ball import before_batches
 
 
-def records(case, n_targets=1, n_rows=N_ROWS):
-    X, y = case.records(n_rows)
-    y = 1998.0 + 10.0 * np.column_stack([np.roll(y, k) for k in range(n_targets)])
-    return X, y if n_targets > 1 else y[:, 0]
+@pytest.mark.parametrize(
+    "case",
+    [*first_of_a_kind(TARGET_CASES), *first_of_a_kind(SEVERAL_TARGET_CASES)],
+    ids=str,
+)
+def test_a_record_that_moves_the_bounds(case):
+    check_corners_together(case, before_batches)
 
 
-def moved(y, value, k=K):
+def moved(y, value):
     y = y.copy()
-    y[k] = value
+    y[K] = value
     return y
-
-
-@pytest.mark.parametrize("n_targets", [1, 3])
-@pytest.mark.parametrize("case", first_of_a_kind(CASES), ids=str)
-def test_a_record_that_moves_the_bounds(case, n_targets):
-    takes_several = get_tags(case.estimator).target_tags.multi_output
-    if n_targets > 1 and (infers(case.estimator) or not takes_several):
-        pytest.skip("of one target")
-    X, y = records(case, n_targets)
-    base = record(case, X, y)
-    null = record(case, X, y, script=base.released, null=K)
-    others = {value: record(case, X, moved(y, value), script=base.released) for value in VALUES}
-    check_all_claims(base, null, others, **before_batches(base))
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("n_targets", [1, 3])
 def test_the_bounds_of_these_releases_are_reached(n_targets, adjacency):
-    case = BallCase(DPRidge(adjacency=adjacency, **OPTIONS))
-    X, y = records(case, n_targets)
+    model = DPRidge(adjacency=adjacency, **LEARNT)
+    case = Case(model, n_targets=n_targets, data=FAR_TARGETS)
+    X, y = case.records()
     base = record(case, X, y)
     one = record(case, X, moved(y, 1e60), script=base.released)
     other = record(case, X, y, script=base.released, null=K)
@@ -99,43 +68,24 @@ def test_the_bounds_of_these_releases_are_reached(n_targets, adjacency):
             assert apart == pytest.approx(bound)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", TARGET_CASES, ids=str)
 def test_given_the_releases_all_targets_look_the_same(case):
-    X, y = records(case)
-    base = record(case, X, y, texts=True)
-    for other_y in (-(y**3), 1e-200 * y, np.full_like(y, 1e200), np.zeros_like(y), 1e300 * y):
-        other = record(case, X[::-1], other_y, script=base.released, texts=True)
-        assert base.log == other.log
-        assert base.published == other.published
-    assert "target_bounds_" in base.published
+    assert "target_bounds_" in check_unrelated_data(case, texts=True).published
 
 
-@pytest.mark.parametrize("case", first_of_a_kind(CASES), ids=str)
+@pytest.mark.parametrize("case", first_of_a_kind(TARGET_CASES), ids=str)
 def test_a_null_record_adds_nothing_to_the_bounds(case):
-    X, y = records(case)
-    base = record(case, X, y, null=K)
-    for value in VALUES:
-        other = record(case, X, moved(y, value), script=base.released, null=K)
-        broken, reach = broken_claims(base, other, k=K, null=True)
-        assert not broken
-        assert reach == 0.0
+    check_null_records(case)
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_a_person_of_any_rows_moves_the_bounds_as_one_record(adjacency):
-    case = BallCase(DPRidge(adjacency=adjacency, **OPTIONS))
-    X, y = records(case, n_rows=3 * N_ROWS)
-    groups, mine = np.arange(len(X)) // 3, N_ROWS // 2
-    of_mine = groups == mine
-    base = record(case, X, y, groups=groups)
-    null = record(case, X, y, groups=groups, script=base.released, null=mine)
-    others = {}
-    for name, targets in {"far": [1e60] * 700, "opposite": [-1e60], "all": VALUES}.items():
-        rows = np.tile(X[K], (len(targets), 1))
-        data = np.concatenate([X[~of_mine], rows]), np.append(y[~of_mine], targets)
-        ids = np.append(groups[~of_mine], [mine] * len(targets))
-        others[name] = record(case, *data, groups=ids, script=base.released)
-    check_all_claims(base, null, others, k=mine)
+    case = Case(DPRidge(adjacency=adjacency, **LEARNT), data=FAR_TARGETS)
+    X, y, *_ = people_of(case)
+    _, all_targets = rows_at(case, X, y, case.corners)
+    targets = {"far": [1e60] * 700, "opposite": [-1e60], "all": all_targets}
+    persons = {name: (np.tile(X[K], (len(of), 1)), of) for name, of in targets.items()}
+    check_a_person(case, persons)
 
 
 def a_bin_on_each_side(patch):
@@ -164,14 +114,14 @@ FAULTS = [
 
 @pytest.mark.parametrize(("plant", "claims"), FAULTS, ids=name_of)
 def test_planted_faults_are_convicted(plant, claims, monkeypatch):
-    case = BallCase(MODELS[0])
-    X, y = records(case)
+    case = TARGET_CASES[0]
+    X, y = case.records()
     plant(monkeypatch)
     base = record(case, X, y)
     null = record(case, X, y, script=base.released, null=K)
     found = set()
-    for value in VALUES:
-        other = record(case, X, moved(y, value), script=base.released)
+    for corner in case.corners:
+        other = record(case, *neighbour(case, X, y, corner), script=base.released)
         found |= set(broken_claims(base, other, k=K)[0])
         found |= set(broken_claims(other, null, k=K, null=True)[0])
     assert claims <= found

@@ -8,7 +8,8 @@ from scipy.stats import norm
 from skdp.accountant import calibrate, get_epsilon
 from skdp.linear_model import DPSGDClassifier
 from tests.door import PoissonSampler
-from tests.privacy._cases import TWO, Case
+from tests.privacy._cases import Case
+from tests.privacy._recipes import TWO
 from tests.privacy._replay import broken_accounts, record
 from tests.privacy._spending import Release, epsilon_of
 

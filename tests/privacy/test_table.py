@@ -1,6 +1,5 @@
 """A raw table on neighbouring data: what a record moves, and what else it may change."""
 
-import decimal
 import itertools
 import math
 
@@ -12,24 +11,20 @@ from sklearn.base import clone
 
 from skdp.preprocessing import DPTableVectorizer
 from tests.door import WORDS, read_frame, read_given
+from tests.privacy._corners import (
+    ENTRIES,
+    ENTRIES_FAR_OFF,
+    ENTRIES_OF_PEOPLE,
+    pairs_of,
+)
+from tests.privacy._recipes import NUMERIC, VECTORIZERS
 from tests.privacy._recorded import record
 from tests.privacy.test_fills_and_categories import published
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdp.exceptions.PrivacyWarning")
 ADJACENCIES = ("zero_out", "replace_one")
 NAN = np.nan
-PAYLOAD = float(np.array([0x7FF8_0000_0000_0BAD], dtype=np.uint64).view(float)[0])
-NUMERIC = {"numeric_features": ["x", "z"]}
 OTHERS = pd.DataFrame({"x": [0.0, 1.5, -3.0, NAN, 1e9], "z": [1.0, 1.0, 2.0, 3.0, 1900.0]})
-NASTY = [0.0, -0.0, 5e-324, -5e-324, 1e-200, 1.5, 1e308, -1e308, np.inf, -np.inf, NAN, PAYLOAD]
-NASTY += [None, pd.NA, pd.NaT, "word", "", "1.5", 10**400, True, decimal.Decimal("sNaN")]
-OF_NUMBERS = {
-    "learnt": DPTableVectorizer(**NUMERIC),
-    "lines": DPTableVectorizer(basis="linear", **NUMERIC),
-    "bounded": DPTableVectorizer(feature_bounds=(-2, 2), **NUMERIC),
-    "one bounded": DPTableVectorizer(feature_bounds={"z": (0, 9)}, knots=5, **NUMERIC),
-    "one given": DPTableVectorizer(knots={"z": [0, 9]}, **NUMERIC),
-}
 
 
 def with_row(*row):
@@ -37,19 +32,12 @@ def with_row(*row):
     return pd.DataFrame([*OTHERS.itertuples(index=False), row], columns=["x", "z"], dtype=object)
 
 
-def pairs_of(runs, adjacency):
-    """The last run is that of a null record."""
-    if adjacency == "replace_one":
-        return itertools.combinations(runs, 2)
-    return ((run, runs[-1]) for run in runs[:-1])
-
-
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.parametrize("name", VECTORIZERS)
 def test_no_record_moves_counts_further_than_their_bound_and_some_as_far(name, adjacency):
     """Of numbers, against each other and against none; given the releases all is the same."""
-    estimator = clone(OF_NUMBERS[name]).set_params(adjacency=adjacency)
-    rows = [(entry, 1.0) for entry in NASTY] + [(2.0, entry) for entry in NASTY]
+    estimator = clone(VECTORIZERS[name]).set_params(adjacency=adjacency)
+    rows = [(entry, 1.0) for entry in ENTRIES] + [(2.0, entry) for entry in ENTRIES]
     base, *rest = record(estimator, with_row(*rows[0]))
     runs = [record(estimator, with_row(*row), script=rest[1]) for row in rows]
     runs.append(record(estimator, with_row(*rows[0]), script=rest[1], null=len(OTHERS)))
@@ -71,10 +59,6 @@ class OfPeople(DPTableVectorizer):
         return super().fit(X.iloc[:, :-1], groups=X.iloc[:, -1])
 
 
-# Rows of a person: three and seven make parts that aren't on a grid.
-PEOPLE = [[0.0], [1.5], [-2.0] * 3, [0.1] * 7, [0.0, 1.5, NAN], [1e308, -1e308, "word"], [NAN] * 2]
-
-
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_no_person_moves_counts_further_than_their_bound_and_some_as_far(adjacency):
     estimator = OfPeople(adjacency=adjacency, **NUMERIC)
@@ -84,8 +68,10 @@ def test_no_person_moves_counts_further_than_their_bound_and_some_as_far(adjacen
         rows = [*others, *((entry, 1.0, 99) for entry in entries)]
         return pd.DataFrame(rows, columns=["x", "z", "person"], dtype=object)
 
-    _, *rest = record(estimator, with_person(PEOPLE[0]))
-    runs = [record(estimator, with_person(entries), script=rest[1]) for entries in PEOPLE]
+    _, *rest = record(estimator, with_person(ENTRIES_OF_PEOPLE[0]))
+    runs = [
+        record(estimator, with_person(entries), script=rest[1]) for entries in ENTRIES_OF_PEOPLE
+    ]
     runs.append(record(estimator, with_person([0.0]), script=rest[1], null=len(OTHERS)))
     reach = np.zeros(3)
     for (one, values, _, mechanisms), (other, moved, _, _) in pairs_of(runs, adjacency):
@@ -104,7 +90,6 @@ def test_no_person_moves_counts_further_than_their_bound_and_some_as_far(adjacen
 
 # Numbers far from 0 over their width, which are counted in bins of three sizes at last.
 FAR = pd.DataFrame({"x": 1.6e7 + np.arange(3000) % 72, "z": np.tile([1.0, NAN, 3.0], 1000)})
-FAR_ENTRIES = [1.6e7 + 3.0, 1.6e7 + 3.0000001, 1.6e7 - 900.0, 2.0**23, 2.0**24, -5.0, 1e308, NAN]
 
 
 @pytest.mark.parametrize("by_person", [False, True])
@@ -122,8 +107,8 @@ def test_no_record_moves_counts_further_where_numbers_are_far_from_zero(adjacenc
         persons = np.minimum(np.arange(len(table)), 2999)
         return table.assign(**dict.fromkeys(groups, persons))
 
-    entries = [[entry] for entry in FAR_ENTRIES]
-    entries += [FAR_ENTRIES[:3], FAR_ENTRIES[:1] * 3, FAR_ENTRIES[:7]] * by_person
+    entries = [[entry] for entry in ENTRIES_FAR_OFF]
+    entries += [ENTRIES_FAR_OFF[:3], ENTRIES_FAR_OFF[:1] * 3, ENTRIES_FAR_OFF[:7]] * by_person
     base, *rest = record(estimator, with_last(entries[0]))
     assert base.knots_["x"].size > 3
     runs = [record(estimator, with_last(entry), script=rest[1]) for entry in entries]
@@ -193,9 +178,9 @@ def test_no_record_moves_counts_of_words_further_than_their_bound_and_some_as_fa
 
 
 def test_a_record_is_in_one_bin_of_each_column_and_nulls_in_none():
-    _, values, _, _ = record(OF_NUMBERS["learnt"], OTHERS)
+    _, values, _, _ = record(VECTORIZERS["learnt"], OTHERS)
     assert [value.sum() for value in values] == [10.0] * 3
-    _, values, _, _ = record(OF_NUMBERS["learnt"], OTHERS, null=0)
+    _, values, _, _ = record(VECTORIZERS["learnt"], OTHERS, null=0)
     assert [value.sum() for value in values] == [8.0] * 3
 
 

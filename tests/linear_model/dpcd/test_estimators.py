@@ -11,8 +11,7 @@ from sklearn.utils.fixes import parse_version
 
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
-from skdp.utils.estimator_checks import check_private_estimator
-from tests._loops import for_each, one_of_a_class, points_at
+from tests._loops import for_each, points_at
 from tests._objectives import penalty_value
 from tests.door import LOSSES, GaussianMechanism, make_penalty
 from tests.privacy._recorded import record
@@ -484,29 +483,3 @@ def test_narrow_integers_count_as_well(kind, cancer):
     X, y = cancer
     model = DPCDClassifier(max_iter=kind(100), average_every=kind(2)).fit(X, y)
     assert [event.n_steps for event in model.privacy_report_.events[-2:]] == [100, 100]
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    one_of_a_class(
-        [
-            DPCDLasso(),
-            DPCDLasso(smoothness="bounds", max_iter=10),
-            DPCDLasso(smoothness="private", clipping_norm=0.5, max_iter=10),
-            DPCDLasso(
-                positive=True, target_bounds=(-1.0, 1.0), adjacency="replace_one", max_iter=10
-            ),
-            # With an L1 part all coefficients are 0 in one fit of thirty.
-            DPCDElasticNet(
-                l1_ratio=0.0, fit_intercept=False, data_norm=0.5, max_iter=3, average_every=None
-            ),
-            DPCDElasticNet(accountant="rdp", average_every=2, clipping_norm=0.2, max_iter=10),
-            DPCDClassifier(),
-            DPCDClassifier(penalty="l1", smoothness="bounds", clipping_norm=0.5, max_iter=10),
-            DPCDClassifier(penalty="elasticnet", feature_bounds=(-0.5, 2.0), coef_bounds=(-50, 60)),
-        ]
-    ),
-    ids=str,
-)
-def test_check_private_estimator(estimator):
-    check_private_estimator(estimator)

@@ -17,8 +17,10 @@ from tests.door import (
     fused_module as _fused,
     summation_slack,
 )
-from tests.privacy import test_replay, test_replay_sparse
-from tests.privacy._cases import TWO, Case
+from tests.privacy._cases import SPARSE, Case
+from tests.privacy._corners import PATTERNS
+from tests.privacy._recipes import TWO
+from tests.privacy._replay import check_corners, check_null_records
 
 pytest.importorskip("numba")
 BOUND = 0.7
@@ -194,23 +196,23 @@ def test_few_slopes_others_and_several_outputs_are_of_numpy(rng, choose, monkeyp
 )
 def test_replay_of_compiled_sums(case, choose):
     choose(True)
-    test_replay.test_a_record_at_every_corner(case)
+    check_corners(case)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     "case",
     [
-        test_replay_sparse.SparseCase(DPCDClassifier(**TWO)),
-        test_replay_sparse.SparseCase(DPCDClassifier(smoothness="bounds", **TWO)),
-        test_replay_sparse.SparseCase(DPCDElasticNet(fit_intercept=False, random_state=0)),
+        Case(DPCDClassifier(**TWO), data=SPARSE),
+        Case(DPCDClassifier(smoothness="bounds", **TWO), data=SPARSE),
+        Case(DPCDElasticNet(fit_intercept=False, random_state=0), data=SPARSE),
     ],
     ids=str,
 )
 def test_replay_of_compiled_sums_over_sparse_columns(case, choose):
     choose(True)
-    test_replay_sparse.test_a_sparse_record_at_every_corner_and_of_every_pattern(case)
-    test_replay_sparse.test_a_null_record_of_any_pattern_contributes_exactly_nothing(case)
+    check_corners(case)
+    check_null_records(case, *PATTERNS)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from sklearn.linear_model import LogisticRegression
 from skdp.accountant import calibrate, compose
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
-from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each, points_at
 from tests.door import (
     GaussianMechanism,
@@ -647,23 +646,6 @@ def test_features_without_information(records):
         assert np.isfinite(model.coef_).all()
         without = WALRClassifier(fit_intercept=False, random_state=0).fit(constant, y)
         assert np.isfinite(without.coef_).all()
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        WALRClassifier(),
-        WALRClassifier(data_norm=0.5, mechanism="classic", epsilon=0.5, fit_intercept=False),
-        WALRClassifier(solver="hybrid", noise_shape="spherical"),
-    ],
-    ids=str,
-)
-def test_check_private_estimator(model):
-    if model.mechanism == "classic":
-        with pytest.raises(ValueError, match="classic"):
-            check_private_estimator(model)
-        return
-    check_private_estimator(model)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -12,8 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from skdp.accountant import calibrate
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.utils.estimator_checks import check_private_estimator
-from tests._loops import for_each, one_of_a_class, points_at
+from tests._loops import for_each, points_at
 from tests.door import row_sums_module
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
@@ -442,25 +441,3 @@ def test_moments_that_have_no_inverse(shape, epsilon, fit_intercept, cancer):
                 best = np.linalg.solve(Z.T @ Z / len(X) + 1e-4 * np.eye(Z.shape[1]), Z.T @ y)
                 expected = Z @ best / len(X)
                 np.testing.assert_allclose(model.predict(X), expected, atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    one_of_a_class(
-        [
-            DPLogisticRegression(),
-            DPLogisticRegression(fit_intercept=False, average=False, momentum=0.9),
-            DPLogisticRegression(adjacency="replace_one", max_iter=5, clipping_norm=0.1),
-            DPLogisticRegression(moment_budget=0.0, data_norm=0.5),
-            DPLogisticRegression(**PLAIN),
-            DPRidge(),
-            DPRidge(target_bounds=(-1.0, 1.0), fit_intercept=False),
-            DPRidge(adjacency="replace_one", moment_budget=0.5, max_iter=2),
-            DPRidge(moment_budget=0.0, step_size=0.3),
-            DPRidge(**PLAIN),
-        ]
-    ),
-    ids=str,
-)
-def test_check_private_estimator(estimator):
-    check_private_estimator(estimator)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.privacy._cases import CASES, K, neighbour
+from tests.privacy._corners import K, neighbour
+from tests.privacy._recipes import CASES
 from tests.privacy._replay import broken_claims, compare_all, record
 from tests.privacy.test_replay import duplicates, one_row, rare_class, single_precision
 

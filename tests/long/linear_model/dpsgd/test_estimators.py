@@ -5,30 +5,9 @@ import pytest
 from sklearn.base import clone
 
 from skdp.linear_model import DPSGDClassifier
-from skdp.utils.estimator_checks import check_private_estimator
-from tests.linear_model.dpsgd.test_estimators import BOTH, parts
+from tests.linear_model.dpsgd.test_estimators import parts
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
-
-
-@pytest.mark.parametrize("estimator", BOTH)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"mechanism": "laplace"},
-        {"mechanism": "laplace", "max_iter": 3, "adjacency": "replace_one", "penalty": "l1"},
-        {
-            "learning_rate": "invscaling",
-            "penalty": "elasticnet",
-            "adjacency": "replace_one",
-            "max_iter": 3,
-        },
-    ],
-    ids=str,
-)
-def test_private_estimators_keep_their_promises(estimator, options):
-    check_private_estimator(estimator(**options))
 
 
 def patients(n_rows, generator):
