@@ -89,16 +89,17 @@ def with_checks(estimators, composed=(), excused=None):
     """As `parametrize_with_checks`, but for a few tests of an instance, which name what fails.
 
     One has the checks that parameters have a say in, the others those of the class: for the first
-    instance with its methods and its epsilon, by short fits. The short tier has the tests of
-    the first instance of a class, but for checks that only the long tier needs; of classes that are
-    `composed` of other estimators it has the first test alone. `excused` has, by the class of an
-    estimator, checks that must fail.
+    instance with its methods and its epsilon, by short fits. The short tier has the tests of the
+    first instance of a class, but for checks that only the long tier needs. Of the classes of a
+    module that are `composed` of other estimators it has the first test alone. `excused` has, by
+    the class of an estimator, checks that must fail.
     """
     parameters, seen = [], set()
     for estimator in estimators:
         kind = type(estimator), get_tags(estimator).estimator_type
         is_composed = type(estimator) in composed
-        marks = pytest.mark.long if kind in seen or (is_composed and kind[:1] in seen) else []
+        room = type(estimator).__module__
+        marks = pytest.mark.long if kind in seen or (is_composed and room in seen) else []
         alike = *kind, estimator.get_params().get("epsilon"), *methods_of(estimator)
         parameters.append(pytest.param(estimator, "parameters", marks=marks))
         if alike not in seen:
@@ -107,7 +108,7 @@ def with_checks(estimators, composed=(), excused=None):
             class_marks = pytest.mark.long if is_composed else marks
             parameters.append(pytest.param(quick, "class", marks=class_marks))
             parameters.append(pytest.param(quick, "class, long", marks=pytest.mark.long))
-        seen |= {kind, kind[:1], alike}
+        seen |= {kind, room, alike}
 
     def decorate(test):
         @functools.wraps(test)

@@ -136,6 +136,12 @@ def pytest_fixture_setup(fixturedef, request):
     return made
 
 
+@pytest.fixture(scope="session")
+def all_cases(pytestconfig):
+    """Whether all cases are asked for, and not only what every change needs."""
+    return pytestconfig.getoption("all_cases")
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20210214)

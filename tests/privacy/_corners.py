@@ -97,6 +97,8 @@ TABLES = {
     "beyond all bins": row(1e3, -1e9, 40.0, 4.0),
     "at a knot": row(0.0, 2e4, 1.0, 1.0),
 }
+# Of rows and targets, what every change needs.
+TELLING = ("at the bound", "1e308", "subnormal", "only the label", "far above")
 CORNERS = ROWS | TARGETS | PATTERNS | BALL | LEARNT_TARGETS | TABLES
 
 # Entries of a column of a raw table: numbers, and what is none.

@@ -116,6 +116,14 @@ def cases():
 CASES = dict(cases())
 
 
+def one_of_each(names):
+    """Parameters: of each class or function the first case, and the others in the long tier."""
+    return [
+        pytest.param(name, marks=[] if name.endswith("-0") or name in PUBLIC else pytest.mark.long)
+        for name in names
+    ]
+
+
 def records(rng, extra=0):
     """Rows of people, each of one to four rows that are alike, and before these rows of one more.
 
@@ -212,7 +220,7 @@ def test_the_refusal_of_groups_names_all_that_take_them():
 
 
 @pytest.mark.every
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", one_of_each(CASES))
 @pytest.mark.filterwarnings("ignore")
 def test_no_number_of_rows_chooses_code(name, monkeypatch, rng):
     """Whatever is worth its start, the same is computed, by NumPy and to the last bit."""
@@ -244,7 +252,7 @@ def test_no_number_of_rows_chooses_code(name, monkeypatch, rng):
 
 
 @pytest.mark.every
-@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith(SPLIT)])
+@pytest.mark.parametrize("name", one_of_each(name for name in CASES if not name.startswith(SPLIT)))
 @pytest.mark.filterwarnings("ignore")
 def test_no_number_of_rows_moves_a_bit_of_others(name, monkeypatch):
     """Rows of a null record add nothing, but all rows of others lie elsewhere.

@@ -100,6 +100,7 @@ def test_other_peoples_releases_do_not_move_with_a_persons_place():
             np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", "CF")
 def test_other_peoples_errors_do_not_move_with_a_persons_rows(order, monkeypatch, rng):
     """Not by a bit: an error beside an edge would be counted on its other side."""

@@ -164,6 +164,7 @@ def test_the_release_is_of_flipped_labels():
     assert 0.2 < (made.values[0] != made.released[0]).mean() < 0.34
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_sums_are_unbiased_and_have_the_covariance_that_is_stated(n_classes, rng):
     """Of 400 releases: means within 7 standard errors, variances within 7 of theirs."""

@@ -263,6 +263,7 @@ def test_shares_add_up_to_the_budget(adjacency, n_numeric, n_words):
     assert 0.99 * rest < delta <= rest * (1 + 1e-6)
 
 
+@pytest.mark.long
 def test_the_noise_is_the_one_reported_and_fresh_for_every_entry():
     """Of 60 unseeded fits; a p-value below 1e-9 is chance in one of a million suites."""
     X = pd.DataFrame({"x": [1.0, 2.0], "w": ["a", "b"]})
