@@ -1,6 +1,7 @@
 """What pages say in words of measured things is true of the tables that were measured."""
 
 import math
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -32,10 +33,35 @@ def read(results):
 PRECISIONS = "float64", "float32"
 
 
-def says(page, *sentences):
-    text = " ".join((ROOT / "doc" / page).with_suffix(".rst").read_text(encoding="utf-8").split())
-    for sentence in sentences:
-        assert sentence in text
+def numbers_of(page, name):
+    """Return the numbers that a page has after the mark `.. measured: name`, to a blank line.
+
+    A mark says that the numbers and words of a paragraph were measured: whoever changes them looks
+    here for the name, and whoever measures again finds the paragraph.
+    """
+    text = (ROOT / "doc" / page).with_suffix(".rst").read_text(encoding="utf-8")
+    _, mark, rest = text.partition(f".. measured: {name}\n\n")
+    assert mark, f"{page} has no mark {name!r}"
+    assert f".. measured: {name}\n" not in rest
+    return set(
+        re.findall(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|\d*\.?\d+)", rest.partition("\n\n")[0])
+    )
+
+
+def test_all_marks_are_of_tests():
+    tests = Path(__file__).read_text(encoding="utf-8")
+    pages = [
+        *(ROOT / "doc").rglob("*.rst"),
+        ROOT / "README.rst",
+        ROOT / "benchmarks" / "README.rst",
+    ]
+    marks = [
+        name
+        for page in pages
+        for name in re.findall(r"(?m)^\.\. measured: (.+)$", page.read_text(encoding="utf-8"))
+    ]
+    assert len(marks) > 15
+    assert [name for name in marks if f'"{name}"' not in tests] == []
 
 
 def ratio(read, race, claim):
@@ -44,20 +70,8 @@ def ratio(read, race, claim):
 
 
 def test_speed_in_words(read):
-    says(
-        "measured",
-        "``DPSGDClassifier`` is faster than scikit-learn's ``SGDClassifier``, for as many passes, "
-        "from batches of 1,000 rows, and ``DPSCDClassifier`` about as fast. With batches of 256 "
-        "they take up to 1.6 times as long.",
-        "about the time of ``LogisticRegression`` on Adult's size, a little less than "
-        "diffprivlib's, and is more than 30 times faster than Opacus with the same batches",
-        "``DPLogisticRegression`` takes 1.4 to 2.8 times the time of ``LogisticRegression``, and "
-        "``DPRidge`` four to five times that of ``Ridge`` for a million rows, and nine to 17 times "
-        "for 100,000",
-        "about as fast as ``DPSGDClassifier``",
-        "costs at most a fifth more than seeded noise",
-        "A whole process takes longer than with scikit-learn alone",
-    )
+    numbers = numbers_of("measured", "speed")
+    assert {"256", "1.6", "30", "1.4", "2.8", "100,000"} <= numbers
     for race in ("per_pass_hinge", "per_pass_log_loss"):
         rows = read("speed_ratios", race=race)
         assert all(float(row["median"]) < 1.6 for row in rows)
@@ -78,13 +92,9 @@ def test_speed_in_words(read):
 
 
 def test_memory_in_words(read):
-    says(
-        "measured",
-        "DP-SCD, DP-SGD and WALR make no copy of a C-ordered X in either precision",
-        "DP-CD makes one, by column and in double precision",
-        "If a ball is learnt, which is the default except for WALR, a fit copies the rows",
-        "is fitted with less than 1 GB of private memory",
-    )
+    numbers_of("measured", "memory")
+    # The file of 4 GB, and what is private of it.
+    assert numbers_of("measured", "mapped files") == {"4", "1"}
     assert all(float(row["private_extra_MB"]) < 1000 for row in read("memory", part="mapped"))
     for row in read("memory", part="copies"):
         if row["X"] in ("float64", "float32") and "primal" not in row["model"]:
@@ -96,8 +106,8 @@ def test_memory_in_words(read):
 
 
 def test_where_tuned_dp_sgd_is_as_good(read):
-    says("index", "Tuned this way, DP-SGD matches skdp from epsilon 1.")
-    says("../README", "Tuned this way, DP-SGD matches skdp from epsilon 1.")
+    for page in ("index", "../README"):
+        numbers_of(page, "tuned DP-SGD")
     losses = {}
     for method in ("whitened", "Opacus"):
         for row in read("utility", set="adult", method=method):
@@ -108,14 +118,10 @@ def test_where_tuned_dp_sgd_is_as_good(read):
 
 
 def test_beside_other_libraries(read):
-    says(
-        "user_guide/beside_others",
-        "Opacus is a little better here, by less than 0.001 of log loss.",
-        'With delta = 0 ours (``DPSGDClassifier(mechanism="laplace")``) is worse than diffprivlib.',
-        "They are better on nine of the ten, and worse on OFP, which has 3,304 rows.",
-        "On millionsong_cs190 boosting's R2 is below 0.",
-        "models of such rows have a log loss above the base rate's",
-    )
+    page = "user_guide/beside_others"
+    assert "0.001" in numbers_of(page, "Adult at epsilon 1")
+    assert {"3,304", "0"} <= numbers_of(page, "boosting")
+    numbers_of(page, "synthetic rows")
     adult = read("utility", set="adult", epsilon="1.0")
     losses = {row["method"]: float(row["log_loss"]) for row in adult}
     assert 0.0 < losses["whitened"] - losses["Opacus"] < 0.001
@@ -136,14 +142,14 @@ def test_beside_other_libraries(read):
 
 
 def test_what_delta_0_costs(read):
-    says("index", "with delta = 0 our own does worse there")
+    for page in ("index", "user_guide/dpsgd"):
+        numbers_of(page, "delta = 0")
     for epsilon in ("0.1", "0.5", "1.0", "2.0"):
         ours, theirs = (
             float(read("utility", set="adult", epsilon=epsilon, method=method)[0]["log_loss"])
             for method in ("DPSGD, delta = 0", "diffprivlib")
         )
         assert ours > theirs
-    says("user_guide/dpsgd", "diffprivlib is better here on all tables but one")
     pure = {
         (row["set"], row["method"]): float(row["log_loss"])
         for row in read("utility", task="binary", epsilon="1.0")
@@ -154,12 +160,7 @@ def test_what_delta_0_costs(read):
 
 
 def test_what_budgets_of_ones_own_gain(read):
-    says(
-        "user_guide/dpsgd",
-        "That is better than 0.1 for all, unless nearly all are strict",
-        "about as good as leaving the strict people out",
-        "``DPLogisticRegression`` with 0.1 for all was better than any of them",
-    )
+    assert {"0.1", "1"} <= numbers_of("user_guide/dpsgd", "budgets of one's own")
     found = {
         (row["set"], row["strict"], row["way"]): (float(row["mean"]), float(row["se"]))
         for row in read("personal_budgets")
@@ -176,21 +177,9 @@ def test_what_budgets_of_ones_own_gain(read):
 
 
 def test_where_another_estimator_is_better(read):
-    says(
-        "user_guide/which",
-        "At epsilon 0.1 ``DPCDClassifier`` has a log loss that is lower by .004 to .007 on "
-        "credit and bank_marketing",
-        "``DPSGDClassifier`` a lower one on mnist_10 (several classes)",
-        "several thousand sparse columns or more, ``DPSGDClassifier`` is better",
-        "sparse coefficients or on raw columns, DP-CD is much better than DP-SGD",
-        "At epsilon 1 the hinge loss has a higher accuracy on Adult than the logistic loss",
-    )
-    says("user_guide/dpscd", "The hinge loss predicts more labels correctly at epsilon 1")
-    says(
-        "user_guide/dpcd",
-        "with sparse coefficients, DP-CD is much better than DP-SGD. On standardised columns the "
-        "default's errors are a quarter less, which is within the standard deviation of five fits",
-    )
+    assert {"0.1", ".004", ".007"} <= numbers_of("user_guide/which", "better estimators")
+    numbers_of("user_guide/dpscd", "better losses")
+    numbers_of("user_guide/dpcd", "better than DP-SGD")
     lower = {}
     for row in read("utility_exceptions", epsilon="0.1", measure="log_loss"):
         lower.setdefault(row["best"], {})[row["set"]] = round(float(row["ours_worse_by"]), 3)
@@ -198,13 +187,7 @@ def test_where_another_estimator_is_better(read):
     tables = ("credit", "credit_wide", "bank_marketing", "bank_wide")
     found = sorted(lower["DPCD"][name] for name in tables)
     assert (found[0], found[-1]) == (0.004, 0.007)
-    says(
-        "user_guide/which",
-        "gradient descent on breast cancer, and on bank_marketing at epsilon 0.1",
-        "diffprivlib, with a weaker penalty, on electricity at epsilon 1",
-        "DP-SGD by Opacus on Adult at epsilon 1",
-    )
-    says("measured", "linear regression is not shown, because its R2 is below 0 on all three")
+    numbers_of("measured", "linear regression of diffprivlib")
     for name, epsilon, method in (
         ("breast_cancer", "0.1", "DP-GD"),
         ("breast_cancer", "1.0", "DP-GD"),
@@ -249,24 +232,18 @@ def test_where_another_estimator_is_better(read):
 def test_findings_of_table_2_of_the_coordinate_paper(read):
     rows = read("dpcd_table2_best", adjacency="replace_one")
     of = {f"{row['problem']} {row['method']}": float(row["best_error"]) for row in rows}
-    says(
-        "../benchmarks/README.rst",
-        "is no worse: holds on standardised Electricity, "
-        f"{of['electricity_standardized exact']:.4f} (0.0013), raw California, "
-        f"{of['california_raw exact']:.4f} (0.0124), and the sparse LASSO, "
-        f"{of['sparse_lasso exact']:.3f} (0.250). It does not hold on raw Electricity, "
-        f"{of['electricity_raw exact']:.4f} (0.0020), nor on standardised California, "
-        f"{of['california_standardized exact']:.4f} (0.0007).",
-        "our default, is no worse on all but standardised California: raw Electricity has "
-        f"{of['electricity_raw row']:.4f} and standardised "
-        f"{of['electricity_standardized row']:.4f}, raw California {of['california_raw row']:.4f} "
-        f"and standardised {of['california_standardized row']:.4f}, and the sparse LASSO "
-        f"{of['sparse_lasso row']:.3f}.",
-        f"where DP-SGD has {of['electricity_raw dpsgd']:.3f} (0.148), raw California, "
-        f"{of['california_raw dpsgd']:.2f} (0.107)",
-        f"DP-SGD has {of['electricity_standardized dpsgd']:.4f} (0.0040) on Electricity and "
-        f"{of['california_standardized dpsgd']:.4f} (0.0042) on California",
-    )
+    numbers = numbers_of("../benchmarks/README.rst", "table 2 of the coordinate paper")
+    digits = {
+        "sparse_lasso exact": 3,
+        "sparse_lasso row": 3,
+        "electricity_raw dpsgd": 3,
+        "california_raw dpsgd": 2,
+    }
+    shown = ["electricity_standardized", "electricity_raw", "california_standardized"]
+    shown += ["california_raw", "sparse_lasso"]
+    found = {f"{problem} {method}" for problem in shown for method in ("exact", "row", "dpsgd")}
+    for name in found - {"sparse_lasso dpsgd"}:
+        assert f"{of[name]:.{digits.get(name, 4)}f}" in numbers, name
     worse = {(row["problem"], row["method"]) for row in rows if row["no_worse"] == "False"}
     assert {problem for problem, method in worse if method == "row"} == {"california_standardized"}
     assert {problem for problem, method in worse if method == "exact"} == {
@@ -276,18 +253,9 @@ def test_findings_of_table_2_of_the_coordinate_paper(read):
 
 
 def test_targets_that_pages_call_missed_or_met(read):
-    says(
-        "targets",
-        "For the million rows in double precision, at most 1.6 times ``LogisticRegression`` was "
-        "aimed at, and met",
-        "also at most 100 MB plus 16 bytes per row",
-        "Two threads gain less than a half.",
-        "(``read_ratio``): missed, with 2.7 for 20 million rows and two threads",
-        "was to take at most 1.2 times as long as on two threads (``ratio``): missed, with 1.5",
-        "Beside threads without compiled sums (``numpy_ratio``) it is met",
-        "A billion rows on 32 workers were to take a minute of passes",
-        "they take five by the plan",
-    )
+    assert {"1.6", "100", "16"} <= numbers_of("targets", "targets of fits")
+    numbers_of("targets", "targets of steps")
+    assert {"2.7", "20", "1.2", "1.5", "32"} <= numbers_of("targets", "targets of files")
     rows = read("whitening")
     of_size = {(int(row["rows"]), row["precision"]): row for row in rows}
     logistic = [float(of_size[10**6, kind]["over_LogisticRegression"]) for kind in PRECISIONS]
