@@ -31,6 +31,6 @@ class HandRun:
     def release(self, name, value):
         return self._mechanism.release(value, self._noise)
 
-    def steps(self, name, n_steps=None, *, n_entries=1, with_coins=False):
+    def steps(self, name, n_steps=None, *, with_coins=False):
         stream = self._coins if with_coins else self._noise
         return Steps(name, self._mechanism, stream, n_steps=float("inf"))

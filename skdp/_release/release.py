@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from skdp._release.mechanisms import (
     DiscreteLaplaceMechanism,
@@ -25,7 +25,8 @@ class Release:
     neighbouring data sets are. `noise_multiplier` is the size of the noise over it. `noise` is
     "gaussian", "laplace", "counts", for Laplace noise on whole counts, or "choice": the place of a
     large score, of which Gaussian noise would tell at least as much. `design` says how often and on
-    which batches the sums are released: fields of the event. For the others see
+    which batches the sums are released: fields of the event. `n_calls` is in how many calls one
+    release is made, each of a part of its numbers. For the others see
     `skdp._release.mechanisms.GaussianMechanism`.
     """
 
@@ -37,6 +38,7 @@ class Release:
     pairwise: bool = False
     noise: str = "gaussian"
     design: dict = field(default_factory=dict)
+    n_calls: int = 1
 
     @cached_property
     def mechanism(self):
@@ -81,6 +83,7 @@ class FixedRelease:
 
     mechanism: object
     event: object
+    n_calls: ClassVar = 1
 
 
 class Cost(NamedTuple):

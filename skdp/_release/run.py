@@ -108,12 +108,12 @@ class Run:
         """Return `value`, an array, with the noise that is planned under a name."""
         return self.steps(name, 1)(value)
 
-    def steps(self, name, n_steps=None, *, n_entries=1, with_coins=False):
+    def steps(self, name, n_steps=None, *, with_coins=False):
         """Return what releases one value at each call, as often as there are steps.
 
         There are as many as are planned; or `n_steps`, where one release is planned that these
-        spend together. One release may consist of so many entries, made by a call each. With coins
-        the noise comes from the stream that `coins` gave.
+        spend together. A release that is planned in parts has a call for each. With coins the noise
+        comes from the stream that `coins` gave.
         """
         planned = self._take(name)
         release = planned.release
@@ -126,7 +126,7 @@ class Run:
             release.mechanism,
             self._coins if with_coins else self._stream,
             n_steps=n_steps,
-            n_entries=n_entries,
+            n_calls_each=release.n_calls,
         )
         self._log.append(steps)
         self._check_cost(planned, release, n_steps)
@@ -191,16 +191,14 @@ class Run:
         event = release.event
         spent = self._squared_mu([event])
         self._spent += spent
+        # Only Gaussian releases of full batches may be others than planned, as one into which
+        # steps are split is: squared mu says that these cost no more.
+        is_covered = spent > 0.0 and _is_within(spent, self._squared_mu(planned.events))
         is_planned = (
             n_steps == event.n_releases
             and release.mechanism.noise_multiplier >= event.noise_multiplier
-            and _is_within(spent, self._squared_mu(planned.events))
+            and (is_covered or all(_is_no_dearer(event, one) for one in planned.events))
             and _is_within(self._spent, self._allowed)
-            and all(
-                event.noise_multiplier >= other.noise_multiplier
-                for other in planned.events
-                if type(other) is type(event) and not spent
-            )
         )
         if not is_planned:
             raise RuntimeError(f"{planned.name!r} would cost more than was planned.")
@@ -209,6 +207,21 @@ class Run:
         """Return what the Gaussian releases of full batches among events come to: a sum of mu^2."""
         mus = (full_batch_mu([event], self._adjacency) for event in events)
         return sum(mu**2 for mu in mus if mu is not None)
+
+
+def _is_no_dearer(event, planned):
+    """Return whether an event has no less noise, no more steps and no larger batches than another.
+
+    What is planned of another kind, as a search that contains the release, has a check of its own.
+    """
+    if type(event) is not type(planned):
+        return True
+    rates = [getattr(one, "sampling_rate", 1.0) for one in (event, planned)]
+    return (
+        event.noise_multiplier >= planned.noise_multiplier
+        and event.n_steps <= planned.n_steps
+        and rates[0] <= rates[1]
+    )
 
 
 def _is_within(spent, allowed):
@@ -220,7 +233,7 @@ class Steps:
     """Releases of one name, made one after another: each call makes one of a value."""
 
     __slots__ = (
-        "_n_entries",
+        "_n_calls_each",
         "_release",
         "_stream",
         "mechanism",
@@ -229,16 +242,16 @@ class Steps:
         "name",
     )
 
-    def __init__(self, name, mechanism, stream, *, n_steps, n_entries=1):
+    def __init__(self, name, mechanism, stream, *, n_steps, n_calls_each=1):
         self.name, self.mechanism = name, mechanism
-        self.n_planned, self._n_entries = n_steps * n_entries, n_entries
+        self.n_planned, self._n_calls_each = n_steps * n_calls_each, n_calls_each
         self.n_calls = 0
         self._release, self._stream = mechanism.release, stream
 
     @property
     def entry(self):
         """What a log has of these."""
-        n_made = self.n_calls // self._n_entries
+        n_made = self.n_calls // self._n_calls_each
         return Entry(self.name, n_made, self.mechanism.noise_multiplier)
 
     def __call__(self, value):

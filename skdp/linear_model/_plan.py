@@ -31,7 +31,17 @@ class Problem:
     loss: Loss
     scale: WeightScale = EVEN
 
-    def release(self, *, bound, noise_multiplier, size, design, pairwise=False, noise="gaussian"):
+    def release(
+        self,
+        *,
+        bound,
+        noise_multiplier,
+        size,
+        design,
+        pairwise=False,
+        noise="gaussian",
+        n_calls=1,
+    ):
         """Return a release of sums over the rows; see `Release`."""
         return Release(
             bound=bound,
@@ -42,6 +52,7 @@ class Problem:
             pairwise=pairwise,
             noise=noise,
             design=design,
+            n_calls=n_calls,
         )
 
 

@@ -113,13 +113,25 @@ def test_steps_are_as_many_as_planned():
 
 
 def test_one_release_may_be_split_into_steps_and_its_entries_made_one_by_one():
-    run = a_run(*named("steps", a_release()))
-    step = run.steps("steps", 9, n_entries=2)
+    run = a_run(*named("steps", a_release(n_calls=2)))
+    step = run.steps("steps", 9)
     assert step.mechanism == a_release(6.0).mechanism
     for _ in range(18):
         step(VALUE)
+    with pytest.raises(RuntimeError, match=r"^all of 'steps' were already released.$"):
+        step(VALUE)
     run.finish()
     assert tuple(run.log[0]) == ("steps", 9, 6.0)
+
+
+@for_each("changes", [{"sampling_rate": 0.5}, {"n_steps": 5}, {"noise_multiplier": 1.9}])
+def test_sampled_steps_are_those_that_were_planned(changes):
+    release = a_release(design={"sampling_rate": 0.25, "n_steps": 4})
+    design = release.design | changes
+    other = a_release(design.pop("noise_multiplier", 2.0), design=design)
+    run = a_run(Planned("steps", other, (release.event,)), charged=[release.event, other.event])
+    with pytest.raises(RuntimeError, match=r"^'steps' would cost more than was planned.$"):
+        run.steps("steps")
 
 
 @for_each("n_steps", [1, 3, 5])

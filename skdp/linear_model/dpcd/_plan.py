@@ -295,6 +295,7 @@ def _releases(problem, multiplier, n_passes, n_alone, *, private, by_row):
             noise_multiplier=multiplier / math.sqrt(together),
             size=together * n_outputs,
             design={"sampling_rate": 1.0, "n_steps": n_steps},
+            n_calls=together,
         )
 
     step = release(together, n_passes * problem.n_features // together)

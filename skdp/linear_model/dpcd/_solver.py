@@ -133,8 +133,7 @@ class _Descent:
         self.n_columns = unit.size
         self._plan, self._loss = plan, loss
         # By row a pass over the features is one release, whose entries are made one by one.
-        n_entries = plan.problem.n_features if plan.by_row else 1
-        self._release = run.steps(STEPS, n_entries=n_entries)
+        self._release = run.steps(STEPS)
         self._release_alone = run.steps(INTERCEPT_STEPS) if run.plans(INTERCEPT_STEPS) else None
         self._weights = weights
         self.noise_of_slope = self._release.mechanism.noise_std / self.n_rows
