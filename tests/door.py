@@ -329,10 +329,10 @@ from skdp.preprocessing.table._bins import (
 )
 from skdp.preprocessing.table._given import nothing_given, read_given
 from skdp.preprocessing.table._kinds import Tally
+from skdp.preprocessing.table._knots import Histogram, find_shape
 from skdp.preprocessing.table._lost import is_unread
 from skdp.preprocessing.table._plan import WORDS, plan_vectorizer
 from skdp.preprocessing.table._plan_kinds import KINDS
-from skdp.preprocessing.table._solver import Histogram
 from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm, WordsTerm
 from skdp.statistics import _describe as describe_module
 from skdp.statistics._columns import NumberColumn

@@ -59,6 +59,11 @@ class TablePlan(TransformerPlan):
         """Return how many entries a bin is to hold at least, for its counts to show in a stage."""
         return _DEVIATIONS_OF_BIN[stage] * self.mechanisms[stage].noise_std
 
+    @property
+    def most_knots(self):
+        """The most knots that a column of numbers may have."""
+        return tuned.MOST_KNOTS if self.n_knots == "auto" else self.n_knots
+
     def knots_for(self, n_records):
         """Return how many knots so many records of a column have, 0 for a line.
 

@@ -1,6 +1,5 @@
 """What a table's columns become: terms, learnt from noisy counts of their bins and words."""
 
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -12,18 +11,15 @@ from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table import _tuned as tuned
 from skdp.preprocessing.table._bins import (
     coarse_ends,
-    find_heavy,
     find_narrow,
     heavy_ends,
-    middles,
     narrow_ends,
-    numbers_at,
-    numbers_in,
     public_ends,
     replace_bins,
     show_counts,
     split_bins,
 )
+from skdp.preprocessing.table._knots import Histogram, find_shape
 from skdp.preprocessing.table._lost import warn_of_numbers, warn_of_words
 from skdp.preprocessing.table._plan import COUNTS, FIRST_COUNTS, RANGES, WORDS
 from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
@@ -34,24 +30,6 @@ _SHOWN = {
     FIRST_COUNTS: tuned.SHOWN_FIRST_COUNTS,
     COUNTS: tuned.SHOWN_COUNTS,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Histogram:
-    """The last counts of a column of numbers, in bins with such ends.
-
-    `noise` is the standard deviation of each, and what exceeds `least` stands out.
-    """
-
-    ends: np.ndarray
-    counts: np.ndarray
-    noise: float
-    least: float
-
-    @property
-    def shown(self):
-        """The counts that stand out of the noise, elsewhere 0; see `show_counts`."""
-        return show_counts(self.ends, self.counts, self.least)
 
 
 def learn_table(frame, given, *, plan, run, n_there):
@@ -66,7 +44,8 @@ def learn_table(frame, given, *, plan, run, n_there):
     run : Run or None
         None where nothing is to be learnt.
     n_there : int or None
-        How many records the frame has, None if that isn't public: then rare words aren't counted.
+        How many records the frame has, None if that isn't public: then rare words aren't counted,
+        and of numbers those alone that bins show.
     """
     terms = {}
     for j, (knots, categories) in enumerate(zip(given.knots, given.categories, strict=True)):
@@ -86,7 +65,7 @@ def learn_table(frame, given, *, plan, run, n_there):
                 categories=as_array(categories),
                 counts=given.counts[j],
             )
-    terms |= _learn_numbers(frame, given, plan, run) if given.numeric else {}
+    terms |= _learn_numbers(frame, given, plan, run, n_there) if given.numeric else {}
     terms |= find_words(frame, given, plan, run, n_there) if given.words else {}
     return tuple(terms[j] for j in range(len(given.names)))
 
@@ -110,10 +89,11 @@ def find_words(frame, given, plan, run, n_there):
     return terms
 
 
-def _learn_numbers(frame, given, plan, run):
+def _learn_numbers(frame, given, plan, run, n_there):
+    histograms = find_bins(frame, given, plan, run)
     return {
-        j: _make_term(given, j, histogram, plan)
-        for j, histogram in zip(given.numeric, find_bins(frame, given, plan, run), strict=True)
+        j: _make_term(given, j, histogram, plan, n_there)
+        for j, histogram in zip(given.numeric, histograms, strict=True)
     }
 
 
@@ -187,81 +167,20 @@ def _least_of_all(counts, std):
     return -float(ndtri(tuned.SHOWN_BY_CHANCE / counts.size)) * std
 
 
-def _make_term(given, place, histogram, plan):
+def _make_term(given, place, histogram, plan, n_there):
     """Return the term of the column of numbers in a place."""
     bounds = given.bounds[place]
-    ends, counts, noise = histogram.ends, histogram.counts, histogram.noise
-    shown = histogram.shown
-    shown[-1] = max(counts[-1], 0.0)
-    is_kept = np.append(shown[:-1] > 0.0, True)
-    points, counts_of_points = middles(ends)[is_kept], shown[is_kept]
-    shown[-1] = 0.0
-    shape, knots, spike = _shape_of(ends, shown, bounds, noise, plan)
+    found = find_shape(histogram, bounds=bounds, n_there=n_there, plan=plan)
+    has_gap = bool(histogram.counts[-1] > tuned.SHOWN_GAPS * histogram.noise)
+    shape = LineTerm if found.is_line else HatsTerm
     return shape(
         name=given.names[place],
         feature=place,
-        knots=knots,
-        has_gap=bool(counts[-1] > tuned.SHOWN_GAPS * noise),
-        spike=spike,
+        knots=found.knots,
+        has_gap=has_gap,
+        spike=found.spike,
         holds_dates=given.kinds[place] == DATE,
         bounds=bounds if plan.budget.is_private else None,
-        points=points,
-        counts=counts_of_points,
+        points=np.append(found.points, np.nan),
+        counts=np.append(found.counts, max(histogram.counts[-1], 0.0)),
     )
-
-
-def _shape_of(ends, shown, bounds, noise, plan):
-    """Return a term's class, its knots, and its spike or None, by counts that stand out of noise.
-
-    Where nothing stands out, knots are at the bounds, if there are any.
-    """
-    if ends.size == 0 or not shown.any():
-        knots = np.array([0.0] if bounds is None else bounds)
-        return _line_or_hats(0, knots), knots, None
-    n_knots = plan.knots_for(shown.sum())
-    largest = _largest(shown)
-    others = shown.sum() - shown[largest]
-    if others <= tuned.LEAST_REST * noise:
-        return HatsTerm, numbers_in(ends, [largest]), None
-    spike = None
-    is_large = shown[largest] >= tuned.SPIKE_SHARE * shown.sum()
-    if is_large and _find_values(shown, max(n_knots, 2)) is None:
-        spike, shown[largest] = float(ends[largest // 2]), 0.0
-        n_knots = plan.knots_for(others)
-    knots = _find_knots(ends, shown, n_knots)
-    return _line_or_hats(n_knots, knots), knots, spike
-
-
-def _line_or_hats(n_knots, knots):
-    """Return the class of a term with such knots: there is no line through one knot."""
-    return LineTerm if n_knots == 0 and knots.size == 2 else HatsTerm
-
-
-def _largest(counts):
-    """Return the fullest of the bins at an end."""
-    return 1 + 2 * int(np.argmax(counts[1:-1:2]))
-
-
-def _find_values(counts, n_knots):
-    """Return the bins of numbers that hold nearly all entries, None if these are more than knots.
-
-    Such are the bins at an end, and others that hold much.
-    """
-    is_value = find_heavy(counts, n_knots)
-    is_value[1:-1:2] |= counts[1:-1:2] > 0.0
-    at_values = counts[is_value]
-    others = counts.sum() - at_values.max(initial=0.0)
-    rest = at_values.sum() - at_values.max(initial=0.0)
-    is_all = rest >= (1.0 - tuned.SHARE_BETWEEN) * others
-    return np.flatnonzero(is_value) if is_all and at_values.size <= n_knots else None
-
-
-def _find_knots(ends, counts, n_knots):
-    if n_knots == 0:
-        return numbers_at(ends, counts, [tuned.SHARE_BEYOND_LINE, 1.0 - tuned.SHARE_BEYOND_LINE])
-    values = _find_values(counts, n_knots)
-    if values is not None:
-        return numbers_in(ends, values)
-    shares = np.linspace(0.0, 1.0, n_knots)
-    shares[0], shares[-1] = tuned.SHARE_BEYOND_KNOTS, 1.0 - tuned.SHARE_BEYOND_KNOTS
-    return numbers_at(ends, counts, shares)

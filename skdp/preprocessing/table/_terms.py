@@ -64,7 +64,9 @@ class _NumberTerm:
     def _texts(self):
         """Return the knots, and last a spike, as texts that differ."""
         spikes = [] if self.spike is None else [self.spike]
-        return texts_apart([*self.knots.tolist(), *spikes], self.holds_dates)
+        texts = texts_apart([*self.knots.tolist(), *spikes], self.holds_dates)
+        # One hat is 1 at all numbers but the spike.
+        return [f"is_not_{texts[-1]}", texts[-1]] if spikes and self.knots.size == 1 else texts
 
     def columns(self, frame, dtype=np.float64):
         """Return the columns of a frame's rows."""

@@ -78,6 +78,10 @@ SHOWN_RARE_WORDS = 4.0
 # deviations of noise.
 SPIKE_SHARE = 0.25
 LEAST_REST = 10.0
+# What is left of a column beside one number, or lies beyond all common ones, has a coefficient of
+# its own where it exceeds so many standard deviations of its noise. Noise alone does so once in 700
+# columns, and adds one coefficient that hardly any record has.
+SHOWN_REST = 3.0
 # Where few numbers hold all but this share of the rest, there are no others.
 SHARE_BETWEEN = 0.1
 # Shares of the records beyond the outermost knots, and beyond each end of a line.
