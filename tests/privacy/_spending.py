@@ -63,9 +63,9 @@ def epsilon_of(releases, delta, adjacency):
     theorem 8), and Poisson batches are composed by dp-accounting, with Gaussian ones of all rows
     where there are any before.
     """
-    counts = Counter(
-        release._replace(noise=float(f"{release.noise:.{_DIGITS}g}")) for release in releases
-    )
+    counts = Counter()
+    for release, times in Counter(releases).items():
+        counts[release._replace(noise=float(f"{release.noise:.{_DIGITS}g}"))] += times
     return _epsilon(tuple(sorted(counts.items())), delta, adjacency)
 
 
