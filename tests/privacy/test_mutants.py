@@ -49,6 +49,11 @@ def test_each_mutant_says_which_property_it_breaks():
     assert {mutant.property for mutant in read_mutants()} == set(read_properties())
 
 
+def test_all_tests_that_are_named_are_there():
+    named = {path for mutant in read_mutants() for path in mutant.tests}
+    assert sorted(path for path in named if not (ROOT / path).is_file()) == []
+
+
 @pytest.mark.parametrize(
     ("text", "fragment", "found"),
     [
