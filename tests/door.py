@@ -153,7 +153,9 @@ from skdp.accountant._selection_event import any_of, any_of_inverse
 from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
 from skdp.additive import _tuned as additive_tuned
 from skdp.additive._curves import bends, roughness
+from skdp.additive._fitted import Fitted
 from skdp.additive._plan import plan_additive
+from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape, all_noise, monotone
 from skdp.audit._audit import Fitter, _one_run
 from skdp.audit._canaries import World, default_canaries, given_canaries

@@ -17,11 +17,14 @@ from skdp._rows.fused import sums_of
 from skdp._rows.kinds import NUMERIC
 from skdp._rows.private_rows import rows_are_private
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
+from skdp.additive import _tuned as tuned
 from skdp.additive._chosen import chosen_signs
 from skdp.additive._curves import roughness
+from skdp.additive._fitted import Fitted
 from skdp.additive._plan import MODEL, plan_additive
 from skdp.additive._reading import ALL_NOISE, as_frame, as_markdown
-from skdp.additive._shapes import Shape, all_noise, bent, monotone
+from skdp.additive._second_fit import SecondFitMixin
+from skdp.additive._shapes import all_noise, bent, monotone, shape_of
 from skdp.exceptions import warn_user
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model._base import (
@@ -30,9 +33,7 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     weights_public,
 )
-from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._base import Solved
-from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._given import check_n_knots, chosen_pairs, given_to, nothing_given
 from skdp.preprocessing.table._kinds import settle_kinds
 from skdp.preprocessing.table._plan_kinds import learnt_names
@@ -44,14 +45,14 @@ CONSTRAINTS = {
     **{name: COMMON_CONSTRAINTS[name] for name in ("alpha", "epsilon", "delta", "adjacency")},
     **{name: COMMON_CONSTRAINTS[name] for name in ("ledger", "random_state")},
     **TABLE_CONSTRAINTS,
-    "interactions": ["array-like", None],
+    "interactions": ["array-like", StrOptions({"auto"}), None],
     "monotonic_cst": ["array-like", dict, None],
     "features_budget": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
     "n_jobs": [Integral, None],
 }
 
 
-class BaseAdditive(CaptionMixin, RowPrivateEstimator):
+class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
     # Parameters of the constructors of subclasses.
@@ -93,6 +94,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
             features_budget=self.features_budget,
             n_rows=n_records,
             n_knots=check_n_knots(self.knots),
+            products=self._product_rules() if self._finds_pairs() else None,
         )
 
     def _assumed(self):
@@ -101,7 +103,8 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
     def _read_table(self, X):
         """Return the table, and what is given of it, of pairs and of signs."""
         frame = read_frame(self, X, reset=True)
-        pairs = chosen_pairs(self.interactions, frame.names, "interactions")
+        named = () if self._finds_pairs() else self.interactions
+        pairs = chosen_pairs(named, frame.names, "interactions")
         signs = chosen_signs(self.monotonic_cst, frame, pairs)
         frame = frame.decided({place: NUMERIC for place in frame.untyped if signs[place]})
         return frame, given_to(self, frame.names, frame.kinds), pairs, signs
@@ -175,16 +178,20 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         )
         basis = self._learn_basis(counted, n_there, given, pairs, signs, plan, run)
         with sums_of(groups):
-            solved, target_units = self._solve(
-                model, basis, frame, targets, target_units, weights, plan, run
+            X = basis.matrix(frame)
+            rows = X, codes, weights
+            first, targets, target_units = self._solve(
+                model, basis, rows, targets, target_units, plan, run
             )
+            fitted = Fitted.of_columns(first, basis)
+            if plan.of_products is not None:
+                fitted = self._refined(fitted, basis, rows, targets, target_units, signs, plan, run)
 
         # 5. publish
         return self._publish(
-            solved,
+            fitted,
             target_units,
             model,
-            basis,
             frame,
             signs,
             plan,
@@ -195,6 +202,8 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
     def _check_curves(self, signs, has_several):
         if any(signs) and has_several:
             raise ValueError(self._one_curve)
+        if self._finds_pairs() and has_several:
+            raise ValueError(self._one_score)
 
     def _there(self, frame, weights, n_records):
         """Return the table without rows of weight 0, and how many records it has, if public."""
@@ -211,25 +220,20 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
 
-    def _plan_model(self, model, basis, plan, n_outputs, *, by_group, scale=None):
+    def _plan_first(self, model, basis, plan, n_outputs, *, by_group, scale=None):
         """Return the plan of a linear model of the columns of a basis."""
-        model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
-        # All are up to 1. Sizes that are learnt could be those of a hat's foot.
-        model._alike_columns = True
         model._roughness = roughness(basis, plan.rest, plan.n_rows)
-        return model._plan(
-            plan.n_rows,
-            basis.n_columns,
-            n_outputs,
-            by_group=by_group,
-            scale=scale,
-            budget=plan.rest,
+        return self._plan_model(
+            model, basis, plan.rest, plan.n_rows, n_outputs, by_group=by_group, scale=scale
         )
 
-    def _solve(self, model, basis, frame, targets, target_units, weights, plan, run):
-        """Fit a linear model to the columns of a basis; return it, and the units of targets."""
-        X, codes = basis.matrix(frame), frame.groups
-        of_model = self._plan_model(
+    def _solve(self, model, basis, rows, targets, target_units, plan, run):
+        """Fit a linear model to the columns of a basis.
+
+        Return it, the targets that it was fitted to, and their units.
+        """
+        X, codes, weights = rows
+        of_model = self._plan_first(
             model,
             basis,
             plan,
@@ -245,14 +249,13 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         )
         rows, of_model, ball = model._placed(rows, of_model, run, codes)
         coefs, steps = model._solve(of_model, rows, targets, run, weights, codes)
-        return Solved(coefs, steps, of_model, ball), target_units
+        return Solved(coefs, steps, of_model, ball), targets, target_units
 
     def _publish(
         self,
-        solved,
+        fitted,
         target_units,
         model,
-        basis,
         frame,
         signs,
         plan,
@@ -262,24 +265,20 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         also_not_covered=(),
     ):
         """Publish what a fit found, and its report; for `target_units` see `_set_coefs`."""
-        bias, ball, width = solved.plan.problem.bias, solved.ball, basis.n_columns
-        coefs = outside(ball, solved.coefs, bias)
-        check_finite(coefs)
-        covariance = noise_covariance(solved.steps)[:width, :width]
-        if ball is not None:
-            covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
+        check_finite(fitted.coefs)
         self._read, self._untyped = frame.read, learnt_names(plan)
         run.finish()
         self.privacy_report_ = plan.report(
-            of_model=solved.plan.report(n_steps=solved.steps.n_steps, reproducible=False),
+            of_models=fitted.reports,
             reproducible=run.reproducible,
             also_public=self._assumed() + also_public,
             not_covered=(*plan.budget.not_covered, *also_not_covered),
         )
-        model._set_coefs(coefs, bias, target_units)
+        model.n_features_in_ = fitted.basis.n_columns
+        model._set_coefs(fitted.coefs, 1.0, target_units)
         self._set_target_units(model, target_units)
         unit = np.max(unit_of(target_units))
-        self._set_terms(model, basis, frame, signs, unit**2 * covariance)
+        self._set_terms(model, fitted.basis, frame, signs, unit**2 * fitted.covariance)
         return self
 
     def _set_terms(self, model, basis, frame, signs, covariance):
@@ -287,7 +286,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         coefs, shapes = np.atleast_2d(model.coef_).copy(), []
         intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
         for j, (term, part) in enumerate(zip(basis.terms, basis.slices, strict=True)):
-            shape = Shape.of(term)
+            shape = shape_of(term)
             if is_private(self):
                 coefs[:, part] = shape.known(coefs[:, part])
             if j < len(signs) and signs[j]:
@@ -428,9 +427,13 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPLogisticRegression`.
-    interactions : list of pairs, default=None
+    interactions : list of pairs or "auto", default=None
         Pairs of columns, by name or position, that get a surface in addition to their curves.
-        Choose them by the meaning of the columns, not by looking at the records.
+        Choose them by the meaning of the columns, not by looking at the records. With "auto", the
+        strongest curves are multiplied with each other, and each product has one coefficient. Two
+        fifths of the model's part of the budget are spent on it, or nothing where records are too
+        few, as public numbers tell. "auto" is for two classes, or for one target and squared
+        errors.
     monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
         1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
         and for one output. The constraint is applied after the fit, by post-processing, which costs
@@ -496,15 +499,16 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         Class labels, sorted.
     terms_ : tuple of objects
         One for each column, in their order, and then one for each pair of `interactions`. Each has
-        ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
+        ``name``, ``kind`` ("hats", "line", "words", "pair" or "product"), ``features``, ``knots``,
         ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
         that privacy added to them, ``weights``, the share of the records at each (NaN where none
         was released, as of knots and categories that were given without counts), and ``is_noise``:
-        whether noise alone makes values as large. `std` is not a sampling error. It is a
-        prediction, mostly right to within a factor of 2 where there are records. For a classifier
-        with given knots it is up to five times too small. Where there are almost no records, the
-        noise is larger. Words that the released counts don't show, such as new ones, have the value
-        0.
+        whether noise alone makes values as large. A product has one value, its coefficient: above
+        0 where two curves strengthen each other. Its `std` is that of these curves as they are.
+        `std` is not a sampling error. It is a prediction, mostly right to within a factor of 2
+        where there are records. For a classifier with given knots it is up to five times too small.
+        Where there are almost no records, the noise is larger. Words that the released counts don't
+        show, such as new ones, have the value 0.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The mean decision value under the released counts.
     feature_importances_ : ndarray of shape (n_features,)
@@ -556,6 +560,10 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     (age (hats): 9 values, smokes (words): 3 values)
     """
 
+    _one_score = (
+        "interactions='auto' is for two classes: fit one class against the others, or name pairs "
+        "of columns."
+    )
     _one_curve = "monotonic_cst is for two classes: fit one class against the others."
     _parameter_constraints = {**CONSTRAINTS, **CLASS_CONSTRAINTS}  # noqa: RUF012
 
@@ -604,6 +612,9 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
 
     def _class_weight(self):
         return self.class_weight
+
+    def _product_rules(self):
+        return tuned.PRODUCT_RULES["log_loss"]
 
     def _validated_y(self, y):
         return validate_data(self, "no_validation", y)

@@ -1,6 +1,7 @@
 """The plan of an additive model: what learns the table, and what the model spends in all."""
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 
 from skdp._checks import check_within
@@ -12,8 +13,9 @@ from skdp.preprocessing._plan import count_release, hide_categories
 from skdp.preprocessing.table._plan import TablePlan, plan_table
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 
-# What the linear model is charged as, as runs and reports call it.
-MODEL = "linear model"
+# What the linear model is charged as, and that of curves and their products, as runs and reports
+# call them.
+MODEL, PRODUCTS = "linear model", "linear model of products"
 _NO_DELTA = (
     "delta must be positive: additive models have Gaussian noise. For delta=0 take "
     "DPSGDClassifier or DPSGDRegressor with mechanism='laplace' on scaled columns."
@@ -26,26 +28,38 @@ class AdditivePlan(Plan):
 
     How many columns there are follows from the table's releases, and so does the model's plan. What
     all its releases come to is fixed before: as they are Gaussian, of full batches, they are one
-    release of the multiplier that spends `rest`.
+    release of the multiplier that spends `rest`. So it is with a second linear model, of curves and
+    of products, that spends `of_products`: None where there is none, which public numbers decide.
+    `room` is how many columns that one may have.
     """
 
     stream_key: ClassVar[tuple[int, ...]] = (ADDITIVE_KEY,)
 
     table: TablePlan
     rest: Budget
+    of_products: Budget | None = None
+    room: float = 0.0
     # The plan of what is charged before, if kinds are learnt first; see `TablePlan`.
     charged: KindsPlan | None = None
 
     @property
     def releases(self):
-        """The releases of the table, and one that stands for all of the model."""
-        stand_in = GaussianEvent(self.rest.calibrate())
-        return (*self.table.releases, Planned(MODEL, None, (stand_in,)))
+        """The releases of the table, and one that stands for all of each model."""
+        return (*self.table.releases, *self._of_models)
+
+    @property
+    def _of_models(self):
+        parts = {MODEL: self.rest, PRODUCTS: self.of_products}
+        return tuple(
+            Planned(name, None, (GaussianEvent(part.calibrate()),))
+            for name, part in parts.items()
+            if part is not None
+        )
 
     @property
     def costs(self):
         """What a run costs, that of kinds included."""
-        return self._costs_with(costs_of(self.releases[-1:]))
+        return self._costs_with(costs_of(self._of_models))
 
     def _costs_with(self, of_model):
         costs = (*self.table.costs, *of_model)
@@ -55,15 +69,19 @@ class AdditivePlan(Plan):
         """Return the plan of what is left to learn once all kinds are known: this."""
         return self
 
-    def report(self, *, of_model=None, **changes):
-        """Return the report of a run; `of_model` is that of the linear model, if there is one."""
-        if of_model is not None:
-            changes["costs"] = self._costs_with(map(Cost, of_model.names, of_model.events))
+    def report(self, *, of_models=(), **changes):
+        """Return the report of a run; `of_models` are those of its linear models, if there are."""
+        if of_models:
+            costs = (map(Cost, report.names, report.events) for report in of_models)
+            changes["costs"] = self._costs_with(chain.from_iterable(costs))
         return super().report(**changes)
 
 
-def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
-    """Plan an additive model of so many records, of whose columns some things are given."""
+def plan_additive(budget, given, *, features_budget, n_rows, n_knots, products=None):
+    """Plan an additive model of so many records, of whose columns some things are given.
+
+    `products` are the `ProductRules` of its loss where products of curves are asked for, or None.
+    """
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_NO_DELTA)
     n_terms = len(given.numeric) + len(given.words) + len(given.untyped)
@@ -78,6 +96,14 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
     # Also where there are no words: a pipeline plans, and is charged, before it knows.
     all_but, erasure = hide_categories(budget, 1)
 
+    rest = all_but.part(1.0 - share)
+    of_products, room = None, 0.0
+    if products is not None:
+        part = rest.part(1.0 - tuned.SHARE_OF_CURVES)
+        room = products.columns * n_rows / max(part.calibrate(), 1e-300)
+        if room >= max(tuned.LEAST_ROOM, len(given.names) + tuned.LEAST_ROOM_BESIDE_CURVES):
+            rest, of_products = rest.part(tuned.SHARE_OF_CURVES), part
+
     def make(given, table_share):
         table = plan_table(
             budget,
@@ -88,8 +114,14 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
             basis="hats",
             n_knots=n_knots,
         )
-        rest = all_but.part(1.0 - share)
-        return AdditivePlan(budget=budget, n_rows=n_rows, table=table, rest=rest)
+        return AdditivePlan(
+            budget=budget,
+            n_rows=n_rows,
+            table=table,
+            rest=rest,
+            of_products=of_products,
+            room=room,
+        )
 
     return plan_after_kinds(
         budget,

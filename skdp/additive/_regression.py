@@ -4,6 +4,7 @@ from sklearn.base import RegressorMixin
 
 from skdp._estimator import is_private
 from skdp._sklearn import StrOptions, quietly, validate_data
+from skdp.additive import _tuned as tuned
 from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
 
@@ -12,6 +13,9 @@ _LINEAR_MODELS: dict[str, type] = {
     "poisson": DPPoissonRegressor,
     "gamma": DPGammaRegressor,
 }
+_NO_PRODUCTS = (
+    "interactions='auto' is for loss='squared_error': name pairs of columns with another loss."
+)
 
 
 class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
@@ -38,9 +42,13 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
-    interactions : list of pairs, default=None
+    interactions : list of pairs or "auto", default=None
         Pairs of columns, by name or position, that get a surface in addition to their curves.
-        Choose them by the meaning of the columns, not by looking at the records.
+        Choose them by the meaning of the columns, not by looking at the records. With "auto", the
+        strongest curves are multiplied with each other, and each product has one coefficient. Two
+        fifths of the model's part of the budget are spent on it, or nothing where records are too
+        few, as public numbers tell. "auto" is for two classes, or for one target and squared
+        errors.
     monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
         1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
         and for one output. The constraint is applied after the fit, by post-processing, which costs
@@ -107,15 +115,16 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         privacy.
     terms_ : tuple of objects
         One for each column, in their order, and then one for each pair of `interactions`. Each has
-        ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
+        ``name``, ``kind`` ("hats", "line", "words", "pair" or "product"), ``features``, ``knots``,
         ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
         that privacy added to them, ``weights``, the share of the records at each (NaN where none
         was released, as of knots and categories that were given without counts), and ``is_noise``:
-        whether noise alone makes values as large. `std` is not a sampling error. It is a
-        prediction, mostly right to within a factor of 2 where there are records. For a classifier
-        with given knots it is up to five times too small. Where there are almost no records, the
-        noise is larger. Words that the released counts don't show, such as new ones, have the value
-        0.
+        whether noise alone makes values as large. A product has one value, its coefficient: above
+        0 where two curves strengthen each other. Its `std` is that of these curves as they are.
+        `std` is not a sampling error. It is a prediction, mostly right to within a factor of 2
+        where there are records. For a classifier with given knots it is up to five times too small.
+        Where there are almost no records, the noise is larger. Words that the released counts don't
+        show, such as new ones, have the value 0.
     intercept_ : float or ndarray of shape (n_outputs,)
         The mean of the sum of all terms and the constant under the released counts.
     feature_importances_ : ndarray of shape (n_features,)
@@ -159,6 +168,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     True
     """
 
+    _one_score = (
+        "interactions='auto' is for one target: fit one model for each, or name pairs of columns."
+    )
     _one_curve = "monotonic_cst is for one target: fit one model for each."
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS,
@@ -213,6 +225,17 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     def _is_linear(self):
         """Return whether predictions are sums of terms, and not exponentials of them."""
         return self.loss == "squared_error"
+
+    def _product_rules(self):
+        if not self._is_linear():
+            raise ValueError(_NO_PRODUCTS)
+        return tuned.PRODUCT_RULES["squared_error"]
+
+    def _of_known_units(self, target_units):
+        model = self._linear()
+        if model._learns_targets():
+            model.target_bounds = target_units.bounds
+        return model
 
     def _check_targets(self, y):
         self._linear()._check_targets(y)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from skdp.additive import _tuned as tuned
+from skdp.additive._products import ProductTerm
 from skdp.preprocessing.table._terms import HatsTerm, LineTerm, PairTerm, WordsTerm
 
 
@@ -18,17 +19,19 @@ class ShapeTerm:
     ----------
     name : str
         Name of its column, or of both columns of a pair.
-    kind : {"hats", "line", "words", "pair"}
-        A curve that is straight between knots, a line between two, a value for each word, or a
-        surface.
+    kind : {"hats", "line", "words", "pair", "product"}
+        A curve that is straight between knots, a line between two, a value for each word, a
+        surface, or a multiple of the product of two curves. These are divided by twice their
+        spread there, and bent by 2.5 tanh. The multiple is the only value.
     features : tuple of str
         Its columns.
     knots : ndarray, or tuple of those of a pair, or None
-        Where a curve bends.
+        Where a curve bends. None for a product.
     categories : ndarray, or tuple of those of a pair, or None
-        Words that have a value of their own.
+        Words that have a value of their own. None for a product.
     labels : tuple of str
-        Names of the places that have a value: knots, a spike, missing entries, words.
+        Names of the places that have a value: knots, a spike, missing entries, words; of a product
+        its name.
     sides : tuple of tuples of str
         The labels; of a pair, those of each column, whose combinations are the labels.
     values : ndarray of shape (n_labels,) or (n_labels, n_classes)
@@ -180,6 +183,64 @@ def all_noise(terms, shapes):
         of_noise += n_outputs * (shape.weights @ term.std**2)
         n_values += term.values.size
     return all(t.is_noise for t in terms) and _is_noise(mean_square, of_noise, max(n_values, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class ProductShape:
+    """How a product of two curves is read: by one number, its coefficient.
+
+    Its mean is that under the released counts if columns were independent.
+    """
+
+    term: ProductTerm
+    points: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(cls, term):
+        """Return the shape of a product."""
+        parts = [Shape.of(part) for part in (term.first, term.second)]
+        curves = zip(term.curves, parts, strict=True)
+        first, second = (curve.of_columns(part.points) for curve, part in curves)
+        shares = np.multiply.outer(*[part.shares for part in parts])
+        return cls(term, np.multiply.outer(first, second).reshape(-1, 1), shares.ravel())
+
+    @cached_property
+    def mean(self):
+        return self.shares @ self.points
+
+    @property
+    def weights(self):
+        """The share of the records that have a product: all."""
+        return np.ones(1)
+
+    def known(self, coefs):
+        """Return coefficients as they are: nobody lacks a product."""
+        return coefs
+
+    def read(self, coefs, covariance, names):
+        """Return the term with coefficients of shape (1, 1), and their variance."""
+        value, std = float(coefs[0, 0]), float(np.sqrt(max(covariance[0, 0], 0.0)))
+        size = self.shares @ np.abs(self.points[:, 0] - self.mean[0])
+        return ShapeTerm(
+            name=self.term.name,
+            kind=self.term.kind,
+            features=tuple(names[j] for j in self.term.features),
+            knots=None,
+            categories=None,
+            labels=(self.term.name,),
+            sides=((self.term.first.name,), (self.term.second.name,)),
+            values=np.array([value]),
+            std=np.array([std]),
+            weights=self.weights,
+            importance=float(abs(value) * size),
+            is_noise=_is_noise(value**2, std**2, 1),
+        )
+
+
+def shape_of(term):
+    """Return how a term is read."""
+    return ProductShape.of(term) if term.kind == "product" else Shape.of(term)
 
 
 def _one_or_all(values):

@@ -4,6 +4,8 @@ doc/theory/table.rst has the rule of shares that they are in, under "Shares". It
 seven public tables of 500 to 24,000 rows, at epsilon from 0.25 to 4.
 """
 
+from typing import NamedTuple
+
 # The share of mu^2 that learns knots and categories, where noise is small.
 SMALLEST_SHARE = 0.2
 # The share grows by this times the noise of a count over the number of records, if all of mu went
@@ -24,3 +26,43 @@ STANDARD_DEVIATIONS_OF_NOISE = 2.0
 STIFFNESS_PER_NOISE = 3.0
 # Curves that are this stiff are lines. A larger number would only make rounding errors larger.
 LARGEST_STIFFNESS = 1.0
+
+
+# Products of curves (doc/theory/additive.rst). Chosen on five public tables, at epsilon from 0.5 to
+# 4.
+class ProductRules(NamedTuple):
+    """What is chosen for a loss."""
+
+    # The columns that the second fit may have, over its number of records times mu.
+    columns: float
+    # Curves in products have at least this share of the spread of the strongest.
+    strong: float
+    # So many curves at most are in products, where there is room for few columns and for many.
+    most_in_little_room: int
+    most: int
+    # The penalty of the distance from the first fit, besides alpha, times n mu. Cut slopes make
+    # labels' predictions too sure where steps arrive: so curves change where that tells much.
+    penalty: float
+
+
+# Squares bend alike everywhere, and a slope tells more of them than of a label.
+PRODUCT_RULES = {
+    "log_loss": ProductRules(
+        columns=0.022, strong=0.15, most_in_little_room=6, most=9, penalty=200.0
+    ),
+    "squared_error": ProductRules(
+        columns=0.088, strong=0.03, most_in_little_room=8, most=10, penalty=10.0
+    ),
+}
+# The share of mu^2 of what the table leaves that the curves have, where there is a second fit.
+SHARE_OF_CURVES = 0.6
+# There is none below this room, or where it isn't so many columns more than there are curves.
+LEAST_ROOM, LEAST_ROOM_BESIDE_CURVES = 26.0, 4.0
+ROOM_FOR_MOST = 120.0
+# A curve in a product is bent to be within so many times its spread, so that few rows are far
+# longer than others.
+LARGEST_CURVE = 2.5
+# The unit of a curve is so large that its largest value is so many units, and that it is this share
+# of the strongest spread: rows of rare values, or of curves of noise, would be far longer
+# than others.
+LARGEST_IN_SPREADS, SMALLEST_SPREAD = 5.0, 0.02

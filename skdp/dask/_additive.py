@@ -5,6 +5,7 @@ from functools import partial
 
 from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from skdp.additive._fitted import Fitted
 from skdp.additive._plan import MODEL
 from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge, Reader
 from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor
@@ -90,19 +91,30 @@ class DaskAdditive(DaskTwin):
                 frame, sums, given, partial(given_to, self), plan=plan, run=run
             )
             basis = self._learn_basis(sums, n_records, given, pairs, signs, plan, run)
-            of_model = self._plan_model(model, basis, plan, n_outputs, by_group=by_group)
+            of_model = self._plan_first(model, basis, plan, n_outputs, by_group=by_group)
             run.fill(MODEL, of_model.releases)
             reader = replace(reader, estimator=model._reading())
             sums.read_by(reader)
             sums.map_table(basis)
             solved, mean_or_bounds = model._solved(sums, reader, of_model, n_outputs, run)
+            fitted = Fitted.of_columns(solved, basis)
+            target_units = model._units(mean_or_bounds, table)
+            if plan.of_products is not None:
+                view = self._second_view(fitted, basis, signs, plan)
+                second, of_model = self._second_model(
+                    view, target_units, plan, run, by_group=by_group
+                )
+                reader = replace(reader, estimator=second._reading())
+                sums.read_by(reader)
+                sums.view(view)
+                solved, _ = second._solved(sums, reader, of_model, n_outputs, run, view.start)
+                fitted = fitted.followed_by(Fitted.of_columns(solved, view), view, signs)
 
         # 5. publish
         return self._publish(
-            solved,
-            model._units(mean_or_bounds, table),
+            fitted,
+            target_units,
             model.to_local(),
-            basis,
             frame,
             signs,
             plan,
@@ -141,9 +153,13 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPLogisticRegression`.
-    interactions : list of pairs, default=None
+    interactions : list of pairs or "auto", default=None
         Pairs of columns, by name or position, that get a surface in addition to their curves.
-        Choose them by the meaning of the columns, not by looking at the records.
+        Choose them by the meaning of the columns, not by looking at the records. With "auto", the
+        strongest curves are multiplied with each other, and each product has one coefficient. Two
+        fifths of the model's part of the budget are spent on it, or nothing where records are too
+        few, as public numbers tell. "auto" is for two classes, or for one target and squared
+        errors.
     monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
         1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
         and for one output. The constraint is applied after the fit, by post-processing, which costs
@@ -211,15 +227,16 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
         Class labels, sorted.
     terms_ : tuple of objects
         One for each column, in their order, and then one for each pair of `interactions`. Each has
-        ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
+        ``name``, ``kind`` ("hats", "line", "words", "pair" or "product"), ``features``, ``knots``,
         ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
         that privacy added to them, ``weights``, the share of the records at each (NaN where none
         was released, as of knots and categories that were given without counts), and ``is_noise``:
-        whether noise alone makes values as large. `std` is not a sampling error. It is a
-        prediction, mostly right to within a factor of 2 where there are records. For a classifier
-        with given knots it is up to five times too small. Where there are almost no records, the
-        noise is larger. Words that the released counts don't show, such as new ones, have the value
-        0.
+        whether noise alone makes values as large. A product has one value, its coefficient: above
+        0 where two curves strengthen each other. Its `std` is that of these curves as they are.
+        `std` is not a sampling error. It is a prediction, mostly right to within a factor of 2
+        where there are records. For a classifier with given knots it is up to five times too small.
+        Where there are almost no records, the noise is larger. Words that the released counts don't
+        show, such as new ones, have the value 0.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The mean decision value under the released counts.
     feature_importances_ : ndarray of shape (n_features,)
@@ -344,9 +361,13 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
-    interactions : list of pairs, default=None
+    interactions : list of pairs or "auto", default=None
         Pairs of columns, by name or position, that get a surface in addition to their curves.
-        Choose them by the meaning of the columns, not by looking at the records.
+        Choose them by the meaning of the columns, not by looking at the records. With "auto", the
+        strongest curves are multiplied with each other, and each product has one coefficient. Two
+        fifths of the model's part of the budget are spent on it, or nothing where records are too
+        few, as public numbers tell. "auto" is for two classes, or for one target and squared
+        errors.
     monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
         1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
         and for one output. The constraint is applied after the fit, by post-processing, which costs
@@ -421,15 +442,16 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         privacy.
     terms_ : tuple of objects
         One for each column, in their order, and then one for each pair of `interactions`. Each has
-        ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
+        ``name``, ``kind`` ("hats", "line", "words", "pair" or "product"), ``features``, ``knots``,
         ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
         that privacy added to them, ``weights``, the share of the records at each (NaN where none
         was released, as of knots and categories that were given without counts), and ``is_noise``:
-        whether noise alone makes values as large. `std` is not a sampling error. It is a
-        prediction, mostly right to within a factor of 2 where there are records. For a classifier
-        with given knots it is up to five times too small. Where there are almost no records, the
-        noise is larger. Words that the released counts don't show, such as new ones, have the value
-        0.
+        whether noise alone makes values as large. A product has one value, its coefficient: above
+        0 where two curves strengthen each other. Its `std` is that of these curves as they are.
+        `std` is not a sampling error. It is a prediction, mostly right to within a factor of 2
+        where there are records. For a classifier with given knots it is up to five times too small.
+        Where there are almost no records, the noise is larger. Words that the released counts don't
+        show, such as new ones, have the value 0.
     intercept_ : float or ndarray of shape (n_outputs,)
         The mean of the sum of all terms and the constant under the released counts.
     feature_importances_ : ndarray of shape (n_features,)

@@ -13,7 +13,12 @@ from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, constraints_of_twin
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.linear_model.ball._solver import following, learn_ball, learn_targets
+from skdp.linear_model.ball._solver import (
+    following,
+    learn_ball,
+    learn_targets,
+    start_inside,
+)
 from skdp.linear_model.whitened._base import NOT_INFERRED, BaseWhitened, Solved
 
 
@@ -123,15 +128,17 @@ class DaskWhitened(DaskTwin):
         target_units = self._units(mean_or_bounds, table)
         return self._publish(solved, target_units, run, (PARTITIONS,), (NOT_COVERED,))
 
-    def _solved(self, sums, reader, plan, n_outputs, run):
+    def _solved(self, sums, reader, plan, n_outputs, run, start=None):
         """Return what steps on sums over parts lead to, and the learnt mean or bounds of targets.
 
-        The latter are None where nothing is learnt of targets.
+        The latter are None where nothing is learnt of targets. Steps begin at the coefficients
+        `start` of rows as they are, the intercept last, or at 0.
         """
         mean_or_bounds, plan = self._moved_targets(sums, plan, run)
         plan, ball = self._placed_parts(sums, plan, run)
         sums.read_by(replace(reader, largest_trace=plan.problem.row_norm**2))
-        coefs, steps = self._stepped(sums, plan, n_outputs, run)
+        start = start_inside(ball, start, plan.problem.bias)
+        coefs, steps = self._stepped(sums, plan, n_outputs, run, start)
         return Solved(coefs, steps, plan, ball), mean_or_bounds
 
     def _moved_targets(self, sums, plan, run):

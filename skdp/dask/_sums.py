@@ -113,6 +113,11 @@ class PartedSums:
         """Have parts read as this reader says from now on."""
         self._reader = reader
 
+    def view(self, view):
+        """Have rows of a basis mapped once more, by `of_columns`, from now on."""
+        self._keep("view", _tables.view_part, view)
+        self._on_pass()
+
     def counts(self, *args):
         """See `BallSums.counts`."""
         return self._of_ball("counts", *args)

@@ -37,6 +37,8 @@ class RawTable(NamedTuple):
     # The basis that the table is mapped to, and whether the rows that are held are mapped by it.
     basis: Basis | None = None
     is_mapped: bool = False
+    # What rows of the basis become, if they are mapped once more: what has `of_columns`.
+    view: object = None
 
     @classmethod
     def of(cls, frame):
@@ -83,9 +85,9 @@ class RawTable(NamedTuple):
 
     def rows(self, X):
         """Return the rows of a model: entries, or what they are mapped to."""
-        if self.basis is None or self.is_mapped:
-            return X
-        return self.basis.matrix(self.frame(X))
+        if self.basis is not None and not self.is_mapped:
+            X = self.basis.matrix(self.frame(X))
+        return X if self.view is None else self.view.of_columns(X)
 
 
 class _Tallied(NamedTuple):
@@ -197,6 +199,22 @@ def map_table(reader, n_threads, X, kept, basis):
     with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
         rows = reader.mapped_rows(X)
     return X, kept._replace(table=table, scale=rows.scale, bias=rows.bias, norm=rows.norm)
+
+
+def view_part(reader, n_threads, X, kept, view):
+    """Return what is kept of a part whose rows of a basis are mapped once more, in every pass."""
+    X = view.of_columns(X)
+    with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
+        rows = reader.mapped_rows(X)
+    return kept._replace(
+        table=kept.table._replace(view=view),
+        ball=None,
+        lengths=None,
+        scale=rows.scale,
+        bias=rows.bias,
+        norm=rows.norm,
+        weight=rows.weight,
+    )
 
 
 def of_mapped(kept):

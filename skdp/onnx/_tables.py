@@ -6,6 +6,7 @@ from skl2onnx.common import data_types as tensors
 from skdp._rows.entries import same_word
 from skdp._rows.kinds import BOOLEAN, DATE, WORD
 from skdp._rows.naming import number_in_words
+from skdp.additive._tuned import LARGEST_CURVE
 
 NUMBERS = (
     tensors.FloatTensorType,
@@ -104,15 +105,27 @@ def convert_vectorizer(graph):
 
 
 def terms_of(graph, model):
-    """Return the columns of the terms of a table; pairs, which are last, are of those before."""
+    """Return the columns of the terms of a table; pairs are of those before."""
     columns, parts = graph.columns(model.n_features_in_), []
     for term in model._basis.terms:
         if term.kind == "pair":
             first, second = (parts[place] for place in term.features)
             parts.append(_products(graph, term, first, second))
+        elif term.kind == "product":
+            curves = zip(term.features, term.curves, strict=True)
+            parts.append(graph.add("Mul", *[_bent(graph, parts[j], curve) for j, curve in curves]))
         else:
             parts.append(_TERMS[term.kind](graph, term, *columns[term.feature]))
     return graph.join(parts)
+
+
+def _bent(graph, part, curve):
+    """Return a bounded curve of the columns of a term."""
+    weights, shift = curve.weights[:, np.newaxis], np.array([curve.shift])
+    height = np.array([LARGEST_CURVE])
+    weights, shift, height = (each.astype(graph.dtype) for each in (weights, shift, height))
+    slope = graph.add("Sub", graph.add("MatMul", part, weights), shift)
+    return graph.add("Mul", graph.add("Tanh", slope), height)
 
 
 def _products(graph, term, first, second):

@@ -12,7 +12,7 @@ _ALL_NOISE = "The noise hides the effect of every column: the model predicts the
 
 
 class ShapeFunctionDisplay:
-    """All terms of an additive model: curves, dots for words, and surfaces of pairs.
+    """All terms of an additive model: curves, dots for words, and surfaces or numbers of pairs.
 
     Bands and bars are two predicted standard deviations of the noise that was added for privacy;
     they are **not a sampling error**. Below a term is the released share of the records at each
@@ -188,6 +188,13 @@ def _draw_words(ax, term, outputs):
     _draw_shares(ax, x, term.weights, 0.6)
 
 
+def _draw_product(ax, term, outputs):
+    """Draw the coefficient of a product of two curves."""
+    ax.errorbar([0.0], term.values, yerr=2.0 * term.std, fmt="D", label=plain(outputs[-1]))
+    ax.axhline(0.0, color="0.6", linewidth=0.5)
+    ax.set_xticks([])
+
+
 def _draw_shares(ax, x, shares, width):
     """Draw a released histogram in the lower part."""
     low, high = ax.get_ylim()
@@ -228,4 +235,10 @@ def _short(labels, feature):
     return shortened([label.removeprefix(f"{feature}_") for label in labels])
 
 
-_DRAWN = {"hats": _draw_curve, "line": _draw_curve, "words": _draw_words, "pair": _draw_surface}
+_DRAWN = {
+    "hats": _draw_curve,
+    "line": _draw_curve,
+    "words": _draw_words,
+    "pair": _draw_surface,
+    "product": _draw_product,
+}

@@ -19,6 +19,9 @@ _OTHERS = (
 )
 # What fitted ones keep for themselves.
 _INSIDE = (
+    "skdp.additive._products.BasisWithProducts",
+    "skdp.additive._products.BoundedCurve",
+    "skdp.additive._products.ProductTerm",
     "skdp.additive._shapes.ShapeTerm",
     "skdp.linear_model.dpsgd._base._Stream",
     "skdp.linear_model.walr._aggregate.ResponseAggregate",

@@ -50,6 +50,7 @@ MODELS = {
     "three classes": (DPAdditiveClassifier, {"classes": [0, 1, 2]}),
     "given": (DPAdditiveClassifier, {**BOUNDS, **KNOTS, **CLASSES}),
     "pairs": (DPAdditiveRegressor, {"interactions": [("age", "job")]}),
+    "products": (DPAdditiveRegressor, {"interactions": "auto", "epsilon": 20.0}),
     "rising": (DPAdditiveRegressor, {"monotonic_cst": {"age": 1}}),
     "two targets": (DPAdditiveRegressor, {}),
     "counts": (DPAdditiveRegressor, {"loss": "poisson"}),
@@ -58,6 +59,7 @@ MODELS = {
 }
 # What the short tier has of them, and whether in groups.
 SHORT = {("binary", True), ("three classes", False), ("pairs", False), ("counts", False)}
+SHORT.add(("products", True))
 TWINS = {
     DPAdditiveClassifier: DaskDPAdditiveClassifier,
     DPAdditiveRegressor: DaskDPAdditiveRegressor,

@@ -569,6 +569,22 @@ def test_additive_regressors(targets):
     np.testing.assert_allclose(predicted, expected, rtol=1e-12)
 
 
+def test_additive_models_with_products():
+    options = {"interactions": "auto", **TABLE_PARAMETERS, "epsilon": 100.0}
+    for model, y in (
+        (DPAdditiveRegressor(target_bounds=(20, 120)), TELLING),
+        (DPAdditiveClassifier(classes=[0, 1]), (TELLING > 70.0).astype(int)),
+    ):
+        model.set_params(**options).fit(TABLE, y)
+        assert model.terms_[-1].kind == "product"
+        rows = new_rows(model, np.float64)
+        named = as_python_has_gaps(rows)
+        is_labels = hasattr(model, "classes_")
+        predicted = run_table(model, rows, options=PLAIN if is_labels else None)[-1]
+        expected = model.predict_proba(named) if is_labels else model.predict(named)[:, np.newaxis]
+        np.testing.assert_allclose(predicted, expected, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("loss", ["poisson", "gamma"])
 def test_additive_counts_and_amounts_are_means(loss):
     model = DPAdditiveRegressor(loss=loss, **TABLE_PARAMETERS).fit(TABLE, TELLING)

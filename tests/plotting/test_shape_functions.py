@@ -52,6 +52,18 @@ def test_all_terms_are_drawn_at_their_values(model):
     assert "added for privacy" in display.figure_.get_suptitle()
 
 
+def test_a_product_is_drawn_as_one_number(table):
+    X, y = table
+    settings = {"epsilon": 20.0, "random_state": 0, "interactions": "auto"}
+    model = DPAdditiveClassifier(classes=[0, 1], **settings).fit(X, y)
+    display = ShapeFunctionDisplay.from_estimator(model, terms=["age x gain"])
+    (term,) = display.terms
+    (ax,) = display.axes_
+    assert ax.lines[0].get_ydata().tolist() == term.values.tolist()
+    (bar,) = ax.collections[0].get_segments()
+    np.testing.assert_allclose(np.diff(bar[:, 1]), 4.0 * term.std)
+
+
 def test_a_knot_that_stands_alone_has_its_noise(table):
     X = pd.DataFrame({"visits": np.random.default_rng(0).poisson(0.25, 3000)})
     model = DPAdditiveClassifier(classes=[0, 1], random_state=0).fit(X, table[1])

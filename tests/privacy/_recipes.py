@@ -445,6 +445,8 @@ SEVERAL_TARGET_CASES += [Case(DPRidge(**LEARNT), n_targets=3, data=FAR_TARGETS_S
 # Additive models of raw tables: columns of numbers are learnt, with gaps, and words are given.
 GIVEN = {"categories": {"w": WORDS}, "random_state": 0, "epsilon": 25.0}
 PAIR = {"interactions": [("x", "w")]}
+# With this epsilon there is room for products.
+FOUND = {"interactions": "auto", "epsilon": 200.0}
 ADDITIVE_CASES = [
     Case(model, data=TABLE)
     for model in [
@@ -456,6 +458,8 @@ ADDITIVE_CASES = [
         DPAdditiveRegressor(feature_bounds=(-5, 5), knots=4, **GIVEN | {"epsilon": 2.0}),
         DPAdditiveRegressor(loss="poisson", adjacency="replace_one", **GIVEN, **PAIR),
         DPAdditiveRegressor(loss="gamma", target_bounds=(0.1, 2.0), **GIVEN),
+        DPAdditiveClassifier(**TWO | GIVEN | FOUND),
+        DPAdditiveRegressor(adjacency="replace_one", **GIVEN | FOUND),
     ]
 ]
 ADDITIVE_OF_PEOPLE = [
@@ -464,6 +468,7 @@ ADDITIVE_OF_PEOPLE = [
         DPAdditiveClassifier(**TWO | LOUD),
         DPAdditiveClassifier(adjacency="replace_one", **TWO | LOUD),
         DPAdditiveRegressor(random_state=0, **LOUD),
+        DPAdditiveClassifier(**TWO | FOUND),
     ]
 ]
 

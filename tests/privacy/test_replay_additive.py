@@ -16,6 +16,7 @@ from tests.privacy._replay import (
     check_corners_together,
     check_null_records,
     check_unrelated_data,
+    record,
 )
 
 
@@ -26,6 +27,17 @@ def test_a_record_that_moves_table_ball_and_steps(case):
     report = base.estimator.privacy_report_
     assert len(base.released) == report.n_releases
     assert math.isclose(report.epsilon_at(report.delta), report.epsilon, rel_tol=1e-3)
+
+
+def test_cases_with_products_have_a_second_fit():
+    """Without one they would tell nothing of it."""
+    found = [case for case in ADDITIVE_CASES if case.estimator.interactions == "auto"]
+    assert len(found) == 2
+    for case in found:
+        X, y = case.records()
+        model = record(case, X, y).estimator
+        assert model.privacy_report_.names.count("steps") == 2
+        assert model.terms_[-1].kind == "product"
 
 
 @pytest.mark.parametrize("case", ADDITIVE_CASES, ids=str)

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
-from skdp.additive import DPAdditiveClassifier
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
@@ -110,6 +110,14 @@ def test_words_of_a_description_come_back():
     assert loaded.categories == words
     refitted = loaded.fit(table, Y.repeat(10))
     assert np.isnan(refitted.terms_[0].weights).all()
+
+
+def test_products_of_curves_come_back():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-1.0, 1.0, (500, 2))
+    model = DPAdditiveRegressor(interactions="auto", epsilon=20.0)
+    loaded = check_round_trip(model.fit(rows, rows.prod(axis=1)), rows)
+    assert loaded.terms_[-1].kind == "product"
 
 
 def test_a_stream_goes_on():

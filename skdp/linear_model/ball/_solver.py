@@ -69,6 +69,16 @@ def inside(ball, coefs, bias):
     return coefs
 
 
+def start_inside(ball, start, bias):
+    """Return coefficients in a ball's units, from those of rows as they are, the intercept last.
+
+    None's are None. The intercept is in units of its column's constant then.
+    """
+    if start is None:
+        return None
+    return inside(ball, np.append(start[:, :-1], start[:, -1:] / bias, axis=1), bias)
+
+
 def following(plan, ball, stretch, bias, run):
     """Return the plan for rows of a ball, whose bounds a run takes over.
 

@@ -283,7 +283,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             raise ValueError(_WEIGHED_GROUPS)
         return encode_groups(groups, X.shape[0])
 
-    def _solve(self, plan, rows, targets, run, weights, codes=None):
+    def _solve(self, plan, rows, targets, run, weights, codes=None, start=None):
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
         codes = codes if plan.budget.is_private else None
         sums = self._sums(
@@ -295,7 +295,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             largest_trace=plan.problem.row_norm**2,
         )
         with sums.at_work():
-            return self._stepped(sums, plan, targets.shape[1], run)
+            return self._stepped(sums, plan, targets.shape[1], run, start)
 
     def _sums(self, rows, targets, n_jobs, weights=None, *, codes=None, largest_trace=None):
         """Return sums over certified rows, over groups of them, or those of inference."""
@@ -306,14 +306,18 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             return RowSums(rows, targets, loss, n_jobs, weights)
         return GroupSums(rows, targets, loss, n_jobs, codes=codes, largest_trace=largest_trace)
 
-    def _stepped(self, sums, plan, n_outputs, run):
-        """Return the coefficients that steps on sums lead to, and the steps."""
+    def _stepped(self, sums, plan, n_outputs, run, start=None):
+        """Return the coefficients that steps on sums lead to, and the steps.
+
+        They begin at the coefficients `start` of rows in the units of training, or at 0.
+        """
         loss = self._loss(n_outputs)
         if self.inference:
             coefs, steps = solve_inference(sums, plan=plan, model=MODELS[loss.name], run=run)
         else:
-            rules = (tuned.RULES if plan.ball is None else tuned.RULES_IN_BALL)[loss.name]
-            coefs, steps = solve_whitened(sums, plan=plan, rules=rules, run=run)
+            rules = tuned.RULES if plan.ball is None else tuned.RULES_IN_BALL
+            rules = (rules if start is None else tuned.RULES_FROM_START)[loss.name]
+            coefs, steps = solve_whitened(sums, plan=plan, rules=rules, run=run, start=start)
         # Before there is a report: that would be beside the coefficients of a fit before.
         check_finite(coefs if plan.outside is None else plan.outside(coefs))
         if loss.name == "log_loss" and not self.inference:

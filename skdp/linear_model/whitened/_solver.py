@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
-from scipy.linalg import eigh
+from scipy.linalg import eigh, solve
 from scipy.optimize import brentq, isotonic_regression
 from scipy.sparse import dia_array, issparse
 from scipy.special import expit
@@ -144,17 +144,19 @@ class Steps(NamedTuple):
 
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
-def solve_whitened(sums, *, plan, rules, run):
-    r"""Minimise mean loss + alpha ||w||^2 / 2 by noisy gradient steps on whitened rows.
+def solve_whitened(sums, *, plan, rules, run, start=None):
+    r"""Minimise mean loss + alpha ||w - w_0||^2 / 2 by noisy gradient steps on whitened rows.
 
     Releases the rows' second moment, and takes steps in the coordinates u of ``w = A u``, in which
     the curvature of the loss is about that of its derivative wherever the moment is known:
 
     .. math:: v \leftarrow m v + \frac{1}{n} \Bigl(\sum_i c_i A z_i + \mathrm{noise}\Bigr)
-              + \alpha A A u, \quad u \leftarrow u - \eta v ,
+              + \alpha A A (u - u_0), \quad u \leftarrow u - \eta v ,
 
     with :math:`c_i` the slope of row i, cut so that :math:`\|c_i\| \|A z_i\| \le C`. All that is
     kept from step to step is made of releases, and so are A, C, m and the number of steps.
+    Steps begin at the weights `start` of shape (k, p), which follow from earlier releases, and the
+    penalty is of the distance from there; None is 0.
     Of `sums` the methods `moment`, `bound_slopes` and `slopes` of `RowSums` are used. The weights
     that are returned, with the steps, have the shape (k, p).
     """
@@ -172,17 +174,27 @@ def solve_whitened(sums, *, plan, rules, run):
     decay = problem.alpha * (white.A @ white.A)
     if white.penalty is not None:
         decay = white.A @ white.penalty @ white.A
-    w = np.zeros((problem.n_columns, problem.n_outputs))
+    first = np.zeros((problem.n_columns, problem.n_outputs))
+    if start is not None:
+        first = _from_mapped(white.A, start.T)
+    w = first.copy()
     v, total = np.zeros_like(w), np.zeros_like(w)
     run.bound(STEPS, steps.clip, stretch=white.stretch * plan.stretch)
     release = run.steps(STEPS, steps.n_steps)
     for t in range(steps.n_steps):
         released = release(sums.slopes(w, release.mechanism))
-        v = steps.momentum * v + released / problem.n_rows + decay @ w
+        v = steps.momentum * v + released / problem.n_rows + decay @ (w - first)
         w = w - steps.size * v
         if t >= steps.first:
             total += w
     return (white.A @ (total / (steps.n_steps - steps.first))).T, steps
+
+
+def _from_mapped(A, weights):
+    """Return the weights of mapped rows that are such weights of rows as they are."""
+    if issparse(A):
+        return weights / A.diagonal()[:, np.newaxis]
+    return solve(A, weights, assume_a="pos")
 
 
 def choose_steps(white, plan, rules):

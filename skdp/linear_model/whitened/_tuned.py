@@ -129,6 +129,12 @@ RULES_IN_BALL = {
         ),
     ),
 }
+# Rows of few columns, each of which tells something, are cut less where steps begin at an earlier
+# fit: a cut would move that.
+RULES_FROM_START = {
+    **RULES_IN_BALL,
+    "log_loss": RULES_IN_BALL["log_loss"]._replace(clip_noise=0.1),
+}
 # Without a moment, more steps with much momentum replace the whitening ("Constants").
 SCHEDULES_WITHOUT_MOMENT = (Schedule(100, 0.9, 0.3, math.inf),)
 # Rows fill few of many columns from so many columns on, below this share ("Few of many columns").

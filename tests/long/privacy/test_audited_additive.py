@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from tests.door import additive_tuned
 from tests.privacy._recorded import check_attack
 
 N_ROWS = 40
@@ -19,8 +20,9 @@ MODELS = {
     "regressor": DPAdditiveRegressor(**GIVEN),
     "regressor, range given": DPAdditiveRegressor(target_bounds=(-1, 1), **GIVEN),
     "words learnt": DPAdditiveRegressor(epsilon=4.0, target_bounds=(-1, 1)),
+    "products": DPAdditiveClassifier(classes=[0, 1], interactions="auto", **GIVEN),
 }
-PEOPLE = ("classifier", "regressor, range given")
+PEOPLE = ("classifier", "regressor, range given", "products")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -30,6 +32,13 @@ def attacked(n_rows_of_first=1):
     is_first = people == 0
     X = pd.DataFrame({"x": np.where(is_first, 1e6, 0.0), "w": np.where(is_first, "b", "a")})
     return X, is_first.astype(int), people
+
+
+@pytest.fixture(autouse=True)
+def room(monkeypatch):
+    """So few records would have no second fit."""
+    monkeypatch.setattr(additive_tuned, "LEAST_ROOM", 0.0)
+    monkeypatch.setattr(additive_tuned, "LEAST_ROOM_BESIDE_CURVES", -2.0)
 
 
 @pytest.mark.parametrize("name", MODELS)
