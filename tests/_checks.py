@@ -80,8 +80,8 @@ OF_LONG = {
     # What `check_estimator_sparse_array` does, in other containers of the same entries.
     "check_estimator_sparse_matrix",
 }
-# With these, fits are short, which no check of a class can tell: few steps, whose noise is found
-# by a formula. A solver of public numbers warns where it stops early.
+# No check of a class can tell a short fit: few steps, whose noise a formula gives. Only a solver of
+# public numbers warns where it stops early.
 SHORT = {"max_iter": 2, "accountant": "rdp"}
 
 
