@@ -248,13 +248,14 @@ from skdp.linear_model.whitened import (
     _solver as whitened_solver_module,
 )
 from skdp.linear_model.whitened._base import BaseWhitened
+from skdp.linear_model.whitened._calibration_solver import averaged, calibrated, mean_risk
 from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
 from skdp.linear_model.whitened._moment import as_training_has_it, as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import MATRIX, WhitenedProblem, plan_inference, plan_whitened
 from skdp.linear_model.whitened._solver import (
+    Steps as WhitenedSteps,
     Whitening,
     _noise_power,
-    balance,
     choose_steps,
     noise_covariance,
     shrink,

@@ -25,6 +25,7 @@ from skdp.linear_model._base import (
 from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
 from skdp.linear_model.ball._solver import Ball, inside, outside
 from skdp.linear_model.whitened import _tuned as tuned
+from skdp.linear_model.whitened._calibration_solver import calibrated
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
 from skdp.linear_model.whitened._moment import as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import (
@@ -33,7 +34,7 @@ from skdp.linear_model.whitened._plan import (
     plan_whitened,
     resolve_rows_per_group,
 )
-from skdp.linear_model.whitened._solver import balance, solve_whitened
+from skdp.linear_model.whitened._solver import solve_whitened
 
 AUTO = StrOptions({"auto"})
 NOT_INFERRED = (
@@ -321,7 +322,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         # Before there is a report: that would be beside the coefficients of a fit before.
         check_finite(coefs if plan.outside is None else plan.outside(coefs))
         if loss.name == "log_loss" and not self.inference:
-            coefs = balance(coefs, steps, plan)
+            coefs, steps = calibrated(coefs, steps, plan, from_zero=start is None)
         return coefs, steps
 
     def _assumed(self):

@@ -4,11 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.hermite_e import hermegauss
 from scipy.linalg import eigh, solve
-from scipy.optimize import brentq, isotonic_regression
+from scipy.optimize import isotonic_regression
 from scipy.sparse import dia_array, issparse
-from scipy.special import expit
 
 from skdp._release.mechanisms import as_symmetric
 from skdp.linear_model._plan import STEPS
@@ -241,63 +239,16 @@ def _choose_clip(white, plan, rules):
     if white.moment is None:
         # Without whitening every direction is noisy: between the quiet clip and the fair one.
         weight = math.sqrt(weight * problem.typical_weight)
-    clip = weight * rules.clip * _typical_length(white, problem)
+    clip = weight * rules.clip * typical_length(white, problem)
     return min(clip, max_clip), max_clip
 
 
-def _typical_length(white, problem):
+def typical_length(white, problem):
     """Return the root of the mean square of mapped rows' lengths, as expected."""
     bias = problem.bias**2
     # The intercept's direction is always there, however large the noise of the moment.
     known = bias / (bias + white.noise) if bias else 0.0
     return math.sqrt(max(white.effective_columns, known, tuned.SMALLEST_EFFECTIVE_COLUMNS))
-
-
-# Where an intercept is balanced, the mean prediction and its variance are moved to within this,
-# beyond which probabilities don't change, and a mean over predictions has so many nodes.
-_FARTHEST, _N_NODES = 20.0, 21
-
-
-# A warning about an overflow would reveal something of the data.
-@np.errstate(all="ignore")
-def balance(coefs, steps, plan):
-    r"""Return weights of two classes whose mean risk is nearer to the share of cases.
-
-    Where steps stop, the sum of cut slopes is 0, not that of slopes: of a rare class most are cut.
-    Released numbers tell the largest slope g of a row of typical length, and the mean and variance
-    of the predictions :math:`\theta`, which are taken to be normal. If the logarithm of the odds is
-    :math:`\theta + d`, of a probability q, and that of the model is :math:`\theta`, of p, then
-
-    .. math:: E[(1 - q) \min(g, p) - q \min(g, 1 - p)] + \alpha w_b / b = 0 ,
-
-    with the penalty of the intercept's weight. The louder the noise of the predictions is, the less
-    of d is added, as steps stop earlier. Given steps may not stop there, and rows with weights and
-    groups of rows are cut at other lengths: then nothing is.
-    """
-    problem, white = plan.problem, steps.white
-    is_plain = problem.bias and {problem.typical_weight, problem.wanted_weight} == {1.0}
-    are_auto = {plan.clipping_norm, plan.max_iter, plan.step_size} == {"auto"}
-    largest = steps.clip / _typical_length(white, problem)
-    is_plain = is_plain and are_auto and white.moment is not None and not plan.budget.of_groups
-    if not (is_plain and largest < 1.0):
-        return coefs
-    w, known = coefs[0], white.moment - white.noise * np.eye(len(white.moment))
-    mean = np.clip(w @ known[:, -1] / problem.bias, -_FARTHEST, _FARTHEST)
-    variance = np.clip(w @ known @ w - mean**2, 0.0, _FARTHEST)
-    nodes, shares = hermegauss(_N_NODES)
-    predictions = mean + np.sqrt(variance) * nodes
-    fewer, more = (np.minimum(largest, expit(side * predictions)) for side in (1.0, -1.0))
-    pull = problem.alpha * w[-1] / problem.bias
-
-    def slope(d):
-        return shares @ (fewer + pull - (fewer + more) * expit(predictions + d))
-
-    farthest = 1.0 - math.log(largest)
-    if not slope(-farthest) > 0.0 > slope(farthest):
-        return coefs
-    share = max(0.0, 1.0 - tuned.BALANCE_LEFT_OUT_PER_NOISE * steps.noise)
-    d = share * brentq(slope, -farthest, farthest)
-    return np.append(coefs[:, :-1], coefs[:, -1:] + d / problem.bias, axis=1)
 
 
 def _take(schedule, clip, white, plan, rules):

@@ -142,8 +142,16 @@ FEWEST_OF_MANY_COLUMNS, SHARE_OF_MANY_COLUMNS = 4.0, 0.1
 # Without noise the momentum leaves this of an error after all steps.
 ERROR_LEFT_WITHOUT_NOISE = 1e-9
 # For each unit of a prediction's predicted noise, so much of the balance of the intercept is left
-# out: where noise is loud, steps stop before they arrive ("The bias of clipping").
+# out: where noise is loud, steps stop before they arrive ("Calibration").
 BALANCE_LEFT_OUT_PER_NOISE = 2.0
+# At most this share of the variance of predictions is taken to be noise: the law of predictions is
+# known by noisy releases, and a model shouldn't vanish by their chance ("Calibration").
+LARGEST_SHARE_OF_NOISE = 0.95
+# The slope of cut predictions is mended where rows fill so many columns. With fewer, the lengths of
+# mapped rows, and where they are cut, differ too much from what is typical ("Calibration").
+FEWEST_COLUMNS_OF_SLOPE = 4.0
+# No smaller share of a gradient is believed to be left by the map of rows.
+SMALLEST_SHARE_OF_GRADIENT = 0.02
 
 # Models of counts and amounts. Linear predictors are within this of the mean's: a factor of 1,100,
 # so that no exponential overflows ("Losses without a smooth slope").
