@@ -1,26 +1,36 @@
-"""How stiff curves are: what bending costs, as far as noise hides bends."""
+"""What bends of curves and odd words cost, as far as noise hides them."""
 
 import numpy as np
 
 from skdp.additive import _tuned as tuned
+from skdp.additive._shapes import Shape
 
 
 def roughness(basis, rest, n_rows):
-    """Return the matrix P of a penalty ``coef P coef / 2`` on bends of a basis's curves.
+    """Return the matrix P of a penalty ``coef P coef / 2`` on bends of curves and on odd words.
 
     Its strength follows the noise of a mean of `n_rows` numbers for which the budget `rest` is
     spent. It is None without noise.
     """
     if not rest.is_private:
         return None
-    strength = min(tuned.STIFFNESS_PER_NOISE * rest.calibrate() / n_rows, tuned.LARGEST_STIFFNESS)
+    strength = min(tuned.PENALTY_PER_NOISE * rest.calibrate() / n_rows, tuned.LARGEST_PENALTY)
     matrix = np.zeros((basis.n_columns, basis.n_columns))
     for term, part in zip(basis.terms, basis.slices, strict=True):
         if term.kind == "hats":
-            curve = slice(part.start, part.start + term.knots.size)
-            of_knots = bends(term.knots)
-            matrix[curve, curve] = strength * (of_knots.T @ of_knots)
+            of_term = bends(term.knots)
+        elif term.kind == "words":
+            of_term = _contrasts(term)
+        else:
+            continue
+        columns = slice(part.start, part.start + of_term.shape[1])
+        matrix[columns, columns] = strength * (of_term.T @ of_term)
     return matrix
+
+
+def _contrasts(term):
+    """Return how far the values of words are from their mean, as a matrix of weights."""
+    return np.eye(term.n_columns) - Shape.of(term).mean
 
 
 def bends(knots):

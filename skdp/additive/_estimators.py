@@ -285,6 +285,7 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
         """Publish the terms of a linear model of a basis, their means taken off."""
         coefs, shapes = np.atleast_2d(model.coef_).copy(), []
         intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
+        covariances = [covariance[part, part] for part in basis.slices]
         for j, (term, part) in enumerate(zip(basis.terms, basis.slices, strict=True)):
             shape = shape_of(term)
             if is_private(self):
@@ -294,11 +295,11 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
             shapes.append(shape)
 
         def read():
-            parts = zip(shapes, basis.slices, strict=True)
-            return tuple(s.read(coefs[:, p], covariance[p, p], frame.names) for s, p in parts)
+            parts = zip(shapes, basis.slices, covariances, strict=True)
+            return tuple(s.read(coefs[:, part], c, frame.names) for s, part, c in parts)
 
         terms = read()
-        if is_private(self) and all_noise(terms, shapes):
+        if is_private(self) and all_noise(terms, shapes, covariances):
             warn_user(ALL_NOISE)
             intercept += _means(shapes, basis, coefs).sum(axis=0)
             coefs[:] = 0.0
@@ -413,8 +414,9 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
 
     in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
     column of words. Minimises the log loss with `alpha` times half the squared coefficients. Curves
-    are straight between knots. Knots, words and missing entries are learnt from the records within
-    the budget, so no ranges, categories or fill values need to be given. The model is
+    are straight between knots. The more of their bends the noise hides, the stiffer they are: in
+    the end they are lines. Knots, words and missing entries are learnt from the records within the
+    budget, so no ranges, categories or fill values need to be given. The model is
     `DPLogisticRegression` on the columns of a `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row

@@ -28,9 +28,10 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
     column of words; or with another `loss` than the first, the exponential of this sum. Minimises
     half the mean squared error, or deviance, with `alpha` times half the squared coefficients.
-    Curves are straight between knots. Knots, words, missing entries and the range of y are learnt
-    from the records within the budget, so no ranges, categories or fill values need to be given.
-    The model is `DPRidge`, `DPPoissonRegressor` or `DPGammaRegressor` on the columns of a
+    Curves are straight between knots. The more of their bends the noise hides, the stiffer they
+    are: in the end they are lines. Knots, words, missing entries and the range of y are learnt from
+    the records within the budget, so no ranges, categories or fill values need to be given. The
+    model is `DPRidge`, `DPPoissonRegressor` or `DPGammaRegressor` on the columns of a
     `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row

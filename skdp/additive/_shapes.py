@@ -128,16 +128,28 @@ class Shape:
             return coefs
         return np.where(self.shares > 0.0, coefs, (coefs @ self.mean)[:, np.newaxis])
 
-    def read(self, coefs, covariance, names):
-        """Return the term with coefficients of shape (k, n_columns), and their covariance."""
+    @property
+    def _centred(self):
         centred = self.nodes - self.mean
         if self.term.kind == "words" and self.term.counts is not None:
             # These are the mean itself.
             centred = np.where(self.shares[:, np.newaxis] > 0.0, centred, 0.0)
+        return centred
+
+    def squares_of_noise(self, covariance, n_outputs):
+        """Return mean and variance of values' mean square by noise of such a covariance alone."""
+        rooted = np.sqrt(self.weights)[:, np.newaxis] * self._centred
+        of_values = rooted @ covariance @ rooted.T
+        # The sum of squares of normal numbers of covariance B has the variance 2 tr(B B).
+        return n_outputs * np.trace(of_values), 2.0 * n_outputs * np.square(of_values).sum()
+
+    def read(self, coefs, covariance, names):
+        """Return the term with coefficients of shape (k, n_columns), and their covariance."""
+        centred = self._centred
         values = centred @ coefs.T
         std = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", centred, covariance, centred), 0.0))
         weights, n_outputs = self.weights, len(coefs)
-        mean_square, of_noise = weights @ (values**2).sum(axis=1), n_outputs * (weights @ std**2)
+        mean_square = weights @ (values**2).sum(axis=1)
         at_points = np.abs((self.points - self.mean) @ coefs.T)
         term, parts = self.term, (self.term,)
         if term.kind == "pair":
@@ -158,31 +170,28 @@ class Shape:
             std=std,
             weights=weights if self.known_shares else np.full(len(weights), np.nan),
             importance=float(self.shares @ at_points.mean(axis=1)),
-            is_noise=_is_noise(mean_square, of_noise, values.size),
+            is_noise=_is_noise(mean_square, *self.squares_of_noise(covariance, n_outputs)),
             holds_dates=_one_or_all(not is_words(part) and part.holds_dates for part in parts),
         )
 
 
-def _is_noise(mean_square, of_noise, n_values):
-    """Return whether a mean square is about what noise alone would give so many values."""
-    # The mean square of k standard normal numbers has the standard deviation sqrt(2 / k).
-    deviations = tuned.STANDARD_DEVIATIONS_OF_NOISE * np.sqrt(2.0 / n_values)
-    return bool(mean_square <= of_noise * (1.0 + deviations))
+def _is_noise(mean_square, mean, variance):
+    """Return whether a mean square is about what noise alone would give, by its moments."""
+    return bool(mean_square <= mean + tuned.STANDARD_DEVIATIONS_OF_NOISE * np.sqrt(variance))
 
 
-def all_noise(terms, shapes):
+def all_noise(terms, shapes, covariances):
     """Return whether no term can be told from noise, and all of them together can't either.
 
     Many weak terms may each look like noise. Their mean squares add up, and so does the noise.
     """
-    mean_square = of_noise = n_values = 0.0
-    for term, shape in zip(terms, shapes, strict=True):
-        n_outputs = term.values.size // len(term.labels)
-        squares = (term.values.reshape(len(term.labels), -1) ** 2).sum(axis=1)
-        mean_square += shape.weights @ squares
-        of_noise += n_outputs * (shape.weights @ term.std**2)
-        n_values += term.values.size
-    return all(t.is_noise for t in terms) and _is_noise(mean_square, of_noise, max(n_values, 1.0))
+    mean_square = mean = variance = 0.0
+    for term, shape, covariance in zip(terms, shapes, covariances, strict=True):
+        values = term.values.reshape(len(term.labels), -1)
+        of_noise = shape.squares_of_noise(covariance, values.shape[1])
+        mean_square += shape.weights @ (values**2).sum(axis=1)
+        mean, variance = mean + of_noise[0], variance + of_noise[1]
+    return all(term.is_noise for term in terms) and _is_noise(mean_square, mean, variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +227,11 @@ class ProductShape:
         """Return coefficients as they are: nobody lacks a product."""
         return coefs
 
+    def squares_of_noise(self, covariance, n_outputs):
+        """Return mean and variance of the coefficient's square by noise alone; see `Shape`."""
+        variance = max(float(covariance[0, 0]), 0.0)
+        return n_outputs * variance, 2.0 * n_outputs * variance**2
+
     def read(self, coefs, covariance, names):
         """Return the term with coefficients of shape (1, 1), and their variance."""
         value, std = float(coefs[0, 0]), float(np.sqrt(max(covariance[0, 0], 0.0)))
@@ -234,7 +248,7 @@ class ProductShape:
             std=np.array([std]),
             weights=self.weights,
             importance=float(abs(value) * size),
-            is_noise=_is_noise(value**2, std**2, 1),
+            is_noise=_is_noise(value**2, *self.squares_of_noise(covariance, 1)),
         )
 
 

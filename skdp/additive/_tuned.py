@@ -17,15 +17,16 @@ LARGEST_SHARE = 0.5
 LARGEST_NOISE_OF_COUNT = 0.0316
 
 # A term is called noise where its mean square is within so many standard deviations of what noise
-# alone is expected to give it. It was chosen as a usual level, about 2 % for one term.
+# alone is expected to give it. It was chosen as a usual level, about 5 % for one term.
 STANDARD_DEVIATIONS_OF_NOISE = 2.0
 
-# What a squared bend of a curve costs, over the noise of a mean of numbers in [-1, 1] on which all
-# that the table leaves is spent. Twice as much or half was alike ("Stiff curves" in
-# doc/theory/additive.rst).
-STIFFNESS_PER_NOISE = 3.0
-# Curves that are this stiff are lines. A larger number would only make rounding errors larger.
-LARGEST_STIFFNESS = 1.0
+# What a squared bend of a curve costs, and how far squared a word's value is from the mean of all,
+# over the noise of a mean of numbers in [-1, 1] on which all that the table leaves is spent. Twice
+# as much was better for most small tables, and worse where a few records have much of what there is
+# to learn ("How the constants were chosen" in doc/theory/additive.rst).
+PENALTY_PER_NOISE = 1.5
+# With this curves are lines. A larger number would only make rounding errors larger.
+LARGEST_PENALTY = 1.0
 
 
 # Products of curves (doc/theory/additive.rst). Chosen on five public tables, at epsilon from 0.5 to

@@ -1,4 +1,4 @@
-"""Curves are stiff as far as noise hides bends, and lines cost nothing."""
+"""Curves are stiff and words alike as far as noise hides the rest."""
 
 import math
 
@@ -13,6 +13,7 @@ from tests.door import (
     HatsTerm,
     LineTerm,
     PairTerm,
+    Shape,
     WordsTerm,
     additive_tuned,
     bends,
@@ -51,7 +52,8 @@ def test_units_of_a_column_do_not_matter():
 def terms():
     curve = HatsTerm(name="a", feature=0, knots=KNOTS, spike=0.0, has_gap=True)
     line = LineTerm(name="b", feature=1, knots=np.array([0.0, 1.0]), has_gap=True)
-    words = WordsTerm(name="c", feature=2, categories=np.array(["x", "y"]))
+    counts = np.array([300.0, 100.0, -5.0])
+    words = WordsTerm(name="c", feature=2, categories=np.array(["x", "y"]), counts=counts)
     return curve, line, words, PairTerm(line, words)
 
 
@@ -61,14 +63,26 @@ def budget(epsilon=1.0, adjacency="zero_out"):
 
 @for_each("adjacency", ["zero_out", "replace_one"])
 @for_each("epsilon", [0.5, 2.0])
-def test_only_knots_of_curves_are_stiff(epsilon, adjacency):
+def test_a_penalty_is_on_bends_at_knots_and_on_odd_words(epsilon, adjacency, rng):
+    """Of coefficients, by its formula: gaps, spikes, lines and pairs cost nothing."""
     basis, rest = Basis(terms()), budget(epsilon, adjacency)
-    matrix = roughness(basis, rest, 10**4)
-    strength = additive_tuned.STIFFNESS_PER_NOISE * rest.calibrate() / 10**4
-    expected = np.zeros((basis.n_columns, basis.n_columns))
-    expected[:6, :6] = strength * bends(KNOTS).T @ bends(KNOTS)
-    np.testing.assert_allclose(matrix, expected, rtol=1e-12)
-    np.testing.assert_array_equal(matrix, matrix.T)
+    matrix, noise = roughness(basis, rest, 10**4), rest.calibrate() / 10**4
+    coefs = rng.standard_normal(basis.n_columns)
+    words = coefs[basis.slices[2]]
+    expected = additive_tuned.PENALTY_PER_NOISE * np.square(bends(KNOTS) @ coefs[:6]).sum()
+    mean = (300.0 * words[0] + 100.0 * words[1]) / 400.0
+    expected += additive_tuned.PENALTY_PER_NOISE * np.square(words - mean).sum()
+    assert coefs @ matrix @ coefs == pytest.approx(noise * expected, rel=1e-12)
+    np.testing.assert_allclose(matrix, matrix.T, rtol=1e-12)
+
+
+def test_words_of_which_nothing_is_known_have_a_plain_mean(rng):
+    words = WordsTerm(name="c", feature=0, categories=np.array(["x", "y", "z"]))
+    matrix = roughness(Basis((words,)), budget(1e-4), 10)
+    coefs = rng.standard_normal(4)
+    # Nobody is known to have a new word.
+    expected = np.square(coefs - coefs[:3].mean()).sum()
+    assert coefs @ matrix @ coefs == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_strength_has_an_end_and_none_without_noise():
@@ -85,10 +99,22 @@ def test_stiff_curves_are_lines_and_others_bend(model, rng, monkeypatch):
     y = (rng.random(4000) < 0.9 - 0.8 * np.abs(x)).astype(int)
     sizes = []
     for stiffness in (0.0, 1e9):
-        monkeypatch.setattr(additive_tuned, "STIFFNESS_PER_NOISE", stiffness)
-        monkeypatch.setattr(additive_tuned, "LARGEST_STIFFNESS", 100.0)
+        monkeypatch.setattr(additive_tuned, "PENALTY_PER_NOISE", stiffness)
+        monkeypatch.setattr(additive_tuned, "LARGEST_PENALTY", 100.0)
         made = model.set_params(epsilon=5.0, random_state=0).fit(x[:, np.newaxis], y)
         (term,) = made.terms_
         sizes.append(np.abs(bends(term.knots) @ term.values[: term.knots.size]).max())
     assert sizes[0] > 0.2
     assert sizes[1] < 0.02 * sizes[0]
+
+
+@for_each("kind", ["stiff", "free"])
+def test_a_term_of_noise_alone_is_rarely_taken_for_more(kind, rng):
+    """In 5 % of draws, by the covariance: stiff values are as if they were one number."""
+    term = HatsTerm(name="a", feature=0, knots=KNOTS)
+    shape = Shape.of(term)
+    line = (KNOTS - KNOTS.mean()) / KNOTS.std()
+    root = np.outer(line, np.eye(6)[0]) if kind == "stiff" else np.eye(6)
+    draws = rng.standard_normal((400, 6)) @ root.T
+    read = [shape.read(one[np.newaxis], root @ root.T, ["a"]).is_noise for one in draws]
+    assert 0.01 < 1.0 - np.mean(read) < 0.09

@@ -259,15 +259,22 @@ def test_many_weak_terms_are_more_than_noise_together():
 
     def term(value, n_values=50):
         values = np.tile([value, -value], n_values // 2)
-        known = {"labels": tuple("ab" * (n_values // 2)), "std": np.ones(n_values)}
-        return SimpleNamespace(values=values, is_noise=True, **known)
+        labels = tuple("ab" * (n_values // 2))
+        return SimpleNamespace(values=values, is_noise=True, labels=labels)
 
-    shape = SimpleNamespace(weights=np.full(50, 0.02))
-    assert all_noise([term(math.sqrt(1.1))], [shape])
-    assert not all_noise([term(math.sqrt(1.1))] * 40, [shape] * 40)
-    assert all_noise([term(1.0)] * 40, [shape] * 40)
+    # Fifty values of variance 1, each with a fiftieth of the records.
+    shape = SimpleNamespace(
+        weights=np.full(50, 0.02), squares_of_noise=lambda covariance, n_outputs: (1.0, 0.04)
+    )
+
+    def are_noise(*terms):
+        return all_noise(terms, [shape] * len(terms), [None] * len(terms))
+
+    assert are_noise(term(math.sqrt(1.1)))
+    assert not are_noise(*[term(math.sqrt(1.1))] * 40)
+    assert are_noise(*[term(1.0)] * 40)
     one = SimpleNamespace(**{**vars(term(0.1)), "is_noise": False})
-    assert not all_noise([term(0.1), one], [shape] * 2)
+    assert not are_noise(term(0.1), one)
 
 
 def test_scorecards():

@@ -206,7 +206,8 @@ def choose_steps(white, plan, rules):
     clip, max_clip = _choose_clip(white, plan, rules)
     schedules = tuned.SCHEDULES_WITHOUT_MOMENT if white.moment is None else rules.schedules
     share = white.effective_columns / plan.problem.n_columns
-    are_few = share < tuned.SHARE_OF_MANY_COLUMNS
+    # A penalty leaves few of the columns that it is on, however many there are.
+    are_few = white.penalty is None and share < tuned.SHARE_OF_MANY_COLUMNS
     are_few = are_few and white.effective_columns >= tuned.FEWEST_OF_MANY_COLUMNS
     if rules.few is not None and schedules is rules.schedules and are_few:
         few = _as_asked(rules.few, plan)
