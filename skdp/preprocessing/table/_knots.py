@@ -205,8 +205,5 @@ def _find_values(counts, n_knots):
     at_values = counts[is_value]
     others = counts.sum() - at_values.max(initial=0.0)
     rest = at_values.sum() - at_values.max(initial=0.0)
-    if at_values.size > 1:
-        # The open bins may have knots of their own; see `_find_beyond`.
-        rest += np.where(is_value, 0.0, counts)[[0, -2]].sum()
     is_all = rest >= (1.0 - tuned.SHARE_BETWEEN) * others
     return np.flatnonzero(is_value) if is_all and at_values.size <= n_knots else None
