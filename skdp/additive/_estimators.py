@@ -21,10 +21,10 @@ from skdp.additive import _tuned as tuned
 from skdp.additive._chosen import chosen_signs
 from skdp.additive._curves import roughness
 from skdp.additive._fitted import Fitted
-from skdp.additive._plan import MODEL, plan_additive
+from skdp.additive._plan import MODEL, plan_additive, strength_of
 from skdp.additive._reading import ALL_NOISE, as_frame, as_markdown
 from skdp.additive._second_fit import SecondFitMixin
-from skdp.additive._shapes import all_noise, bent, monotone, shape_of
+from skdp.additive._shapes import all_noise, bent, means_of, monotone, shape_of
 from skdp.exceptions import warn_user
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model._base import (
@@ -38,11 +38,13 @@ from skdp.preprocessing.table._given import check_n_knots, chosen_pairs, given_t
 from skdp.preprocessing.table._kinds import settle_kinds
 from skdp.preprocessing.table._plan_kinds import learnt_names
 from skdp.preprocessing.table._solver import learn_table
-from skdp.preprocessing.table._terms import Basis, PairTerm
+from skdp.preprocessing.table._terms import Basis, PairTerm, on_fewer_knots
+from skdp.preprocessing.table._tuned import MOST_KNOTS
 from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, assumed_kinds
 
 CONSTRAINTS = {
-    **{name: COMMON_CONSTRAINTS[name] for name in ("alpha", "epsilon", "delta", "adjacency")},
+    "alpha": [*COMMON_CONSTRAINTS["alpha"], StrOptions({"auto"})],
+    **{name: COMMON_CONSTRAINTS[name] for name in ("epsilon", "delta", "adjacency")},
     **{name: COMMON_CONSTRAINTS[name] for name in ("ledger", "random_state")},
     **TABLE_CONSTRAINTS,
     "interactions": ["array-like", StrOptions({"auto"}), None],
@@ -67,7 +69,7 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
     _set_target_units: Callable
     _validated_y: Callable
 
-    _reads_raw = True
+    _reads_raw, _most_knots = True, MOST_KNOTS
     # Bounds that a step before promises are of columns by place: here they are of names.
     _uses_feature_bounds = False
     # Before a fit nothing but classes was read: no kind of a column, and no column without a type.
@@ -95,6 +97,7 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
             n_rows=n_records,
             n_knots=check_n_knots(self.knots),
             products=self._product_rules() if self._finds_pairs() else None,
+            most_of_auto=self._most_knots,
         )
 
     def _assumed(self):
@@ -218,10 +221,12 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
         """Return the terms of a table, pairs last; see `learn_table`."""
         terms = learn_table(counted, given, plan=plan.table, run=run, n_there=n_there)
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
-        return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
+        sides = [on_fewer_knots(term, tuned.KNOTS_OF_PAIR) for term in terms]
+        return Basis((*terms, *[PairTerm(sides[a], sides[b]) for a, b in pairs]))
 
     def _plan_first(self, model, basis, plan, n_outputs, *, by_group, scale=None):
         """Return the plan of a linear model of the columns of a basis."""
+        model.alpha = strength_of(self.alpha, plan.n_rows)
         model._roughness = roughness(basis, plan.rest, plan.n_rows)
         return self._plan_model(
             model, basis, plan.rest, plan.n_rows, n_outputs, by_group=by_group, scale=scale
@@ -301,12 +306,12 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
         terms = read()
         if is_private(self) and all_noise(terms, shapes, covariances):
             warn_user(ALL_NOISE)
-            intercept += _means(shapes, basis, coefs).sum(axis=0)
+            intercept += means_of(shapes, basis, coefs).sum(axis=0)
             coefs[:] = 0.0
             terms = read()
         model.coef_ = coefs if model.coef_.ndim == 2 else coefs[0]
         model.intercept_ = float(intercept[0]) if np.ndim(model.intercept_) == 0 else intercept
-        offsets = _means(shapes, basis, coefs)
+        offsets = means_of(shapes, basis, coefs)
         self._kinds, self._basis, self._model, self._offsets = frame.kinds, basis, model, offsets
         self.terms_ = terms
         of_means = intercept + offsets.sum(axis=0)
@@ -399,12 +404,6 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
         return tags
 
 
-def _means(shapes, basis, coefs):
-    """Return the mean of each term, of shape (n_terms, k)."""
-    parts = zip(shapes, basis.slices, strict=True)
-    return np.array([shape.mean @ coefs[:, part].T for shape, part in parts])
-
-
 class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     r"""Additive logistic regression of a raw table.
 
@@ -427,8 +426,10 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
 
     Parameters
     ----------
-    alpha : float, default=1e-4
-        Strength of the L2 penalty, on columns centred and scaled; see `DPLogisticRegression`.
+    alpha : float or "auto", default="auto"
+        Strength of the L2 penalty on the values of hats and words, each about the mean of its
+        column. "auto" is ``3 / n``, which weighs as much however many records there are; n is
+        their number, or that of people where groups are given.
     interactions : list of pairs or "auto", default=None
         Pairs of columns, by name or position, that get a surface in addition to their curves.
         Choose them by the meaning of the columns, not by looking at the records. With "auto", the
@@ -571,7 +572,7 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
 
     def __init__(
         self,
-        alpha=1e-4,
+        alpha="auto",
         *,
         interactions=None,
         monotonic_cst=None,
@@ -623,7 +624,6 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
 
     def _linear(self):
         return DPLogisticRegression(
-            alpha=self.alpha,
             classes=self.classes,
             class_weight=self._class_weight(),
             epsilon=self.epsilon,

@@ -12,6 +12,7 @@ from skdp.additive import _tuned as tuned
 from skdp.preprocessing._plan import count_release, hide_categories
 from skdp.preprocessing.table._plan import TablePlan, plan_table
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
+from skdp.preprocessing.table._tuned import MOST_KNOTS
 
 # What the linear model is charged as, and that of curves and their products, as runs and reports
 # call them.
@@ -77,7 +78,12 @@ class AdditivePlan(Plan):
         return super().report(**changes)
 
 
-def plan_additive(budget, given, *, features_budget, n_rows, n_knots, products=None):
+def strength_of(alpha, n_records):
+    """Return the strength of the penalty for so many records."""
+    return tuned.RECORDS_OF_PENALTY / n_records if alpha == "auto" else alpha
+
+
+def plan_additive(budget, given, *, features_budget, n_rows, n_knots, most_of_auto, products=None):
     """Plan an additive model of so many records, of whose columns some things are given.
 
     `products` are the `ProductRules` of its loss where products of curves are asked for, or None.
@@ -113,6 +119,7 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots, products=N
             n_rows=n_rows,
             basis="hats",
             n_knots=n_knots,
+            most_of_auto=min(max(n_rows // tuned.RECORDS_OF_KNOT, MOST_KNOTS), most_of_auto),
         )
         return AdditivePlan(
             budget=budget,

@@ -41,8 +41,10 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
 
     Parameters
     ----------
-    alpha : float, default=1e-4
-        Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
+    alpha : float or "auto", default="auto"
+        Strength of the L2 penalty on the values of hats and words, each about the mean of its
+        column. "auto" is ``3 / n``, which weighs as much however many records there are; n is
+        their number, or that of people where groups are given.
     interactions : list of pairs or "auto", default=None
         Pairs of columns, by name or position, that get a surface in addition to their curves.
         Choose them by the meaning of the columns, not by looking at the records. With "auto", the
@@ -55,9 +57,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         and for one output. The constraint is applied after the fit, by post-processing, which costs
         nothing.
     knots : "auto", int or dict, default="auto"
-        Largest number of knots of a column of numbers; "auto" is 4 to 12, depending on its noise. A
-        dict by column has lists of knots, which cost nothing; columns that it doesn't name have
-        "auto".
+        Largest number of knots of a column of numbers; "auto" is 4 to 24,
+        depending on its noise, and to 12 with a deviance. A dict by column has lists of knots,
+        which cost nothing; columns that it doesn't name have "auto".
     categories : "auto" or dict, default="auto"
         A dict by column has lists of the categories to distinguish, with NaN for missing entries,
         which costs nothing. In all other columns of words, the categories are learnt privately.
@@ -181,7 +183,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
 
     def __init__(
         self,
-        alpha=1e-4,
+        alpha="auto",
         *,
         interactions=None,
         monotonic_cst=None,
@@ -223,6 +225,10 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             self, "no_validation", y, multi_output=self._is_linear(), y_numeric=True
         )
 
+    @property
+    def _most_knots(self):
+        return tuned.MOST_KNOTS_OF_TARGETS if self._is_linear() else super()._most_knots
+
     def _is_linear(self):
         """Return whether predictions are sums of terms, and not exponentials of them."""
         return self.loss == "squared_error"
@@ -247,7 +253,6 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
 
     def _linear(self):
         return _LINEAR_MODELS[self.loss](
-            alpha=self.alpha,
             target_bounds=self.target_bounds,
             epsilon=self.epsilon,
             delta=self.delta,

@@ -6,7 +6,7 @@ import numpy as np
 
 from skdp._estimator import is_private
 from skdp.additive._fitted import Fitted
-from skdp.additive._plan import PRODUCTS
+from skdp.additive._plan import PRODUCTS, strength_of
 from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape
 from skdp.linear_model.ball._solver import start_inside
@@ -16,7 +16,8 @@ from skdp.linear_model.whitened._base import Solved
 class SecondFitMixin:
     """What additive models do for ``interactions="auto"``."""
 
-    # A parameter of the constructors of subclasses, and what these say of their linear model.
+    # Parameters of the constructors of subclasses, and what these say of their linear model.
+    alpha: float | str
     interactions: object
     _linear: Callable
     _product_rules: Callable
@@ -53,7 +54,7 @@ class SecondFitMixin:
         """Return a linear model of the columns of a view, and its plan, which a run takes over."""
         model = self._of_known_units(target_units)
         noise = plan.of_products.calibrate() / plan.n_rows
-        model.alpha = model.alpha + self._product_rules().penalty * noise
+        model.alpha = strength_of(self.alpha, plan.n_rows) + self._product_rules().penalty * noise
         of_model = self._plan_model(
             model, view, plan.of_products, plan.n_rows, 1, by_group=by_group, scale=scale
         )

@@ -316,3 +316,9 @@ def monotone(shape, coefs, sign):
     weights = np.maximum(shape.mean[:n_knots], 1e-6)
     coefs[:n_knots] = sign * isotonic_regression(sign * coefs[:n_knots], weights=weights).x
     return coefs
+
+
+def means_of(shapes, basis, coefs):
+    """Return the mean of each term, of shape (n_terms, k)."""
+    parts = zip(shapes, basis.slices, strict=True)
+    return np.array([shape.mean @ coefs[:, part].T for shape, part in parts])

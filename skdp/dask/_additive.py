@@ -152,8 +152,10 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
 
     Parameters
     ----------
-    alpha : float, default=1e-4
-        Strength of the L2 penalty, on columns centred and scaled; see `DPLogisticRegression`.
+    alpha : float or "auto", default="auto"
+        Strength of the L2 penalty on the values of hats and words, each about the mean of its
+        column. "auto" is ``3 / n``, which weighs as much however many records there are; n is
+        their number, or that of people where groups are given.
     interactions : list of pairs or "auto", default=None
         Pairs of columns, by name or position, that get a surface in addition to their curves.
         Choose them by the meaning of the columns, not by looking at the records. With "auto", the
@@ -296,7 +298,7 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
 
     def __init__(
         self,
-        alpha=1e-4,
+        alpha="auto",
         *,
         interactions=None,
         monotonic_cst=None,
@@ -361,8 +363,10 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
 
     Parameters
     ----------
-    alpha : float, default=1e-4
-        Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
+    alpha : float or "auto", default="auto"
+        Strength of the L2 penalty on the values of hats and words, each about the mean of its
+        column. "auto" is ``3 / n``, which weighs as much however many records there are; n is
+        their number, or that of people where groups are given.
     interactions : list of pairs or "auto", default=None
         Pairs of columns, by name or position, that get a surface in addition to their curves.
         Choose them by the meaning of the columns, not by looking at the records. With "auto", the
@@ -375,9 +379,9 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         and for one output. The constraint is applied after the fit, by post-processing, which costs
         nothing.
     knots : "auto", int or dict, default="auto"
-        Largest number of knots of a column of numbers; "auto" is 4 to 12, depending on its noise. A
-        dict by column has lists of knots, which cost nothing; columns that it doesn't name have
-        "auto".
+        Largest number of knots of a column of numbers; "auto" is 4 to 24,
+        depending on its noise, and to 12 with a deviance. A dict by column has lists of knots,
+        which cost nothing; columns that it doesn't name have "auto".
     categories : "auto" or dict, default="auto"
         A dict by column has lists of the categories to distinguish, with NaN for missing entries,
         which costs nothing. In all other columns of words, the categories are learnt privately.
@@ -499,7 +503,7 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
 
     def __init__(
         self,
-        alpha=1e-4,
+        alpha="auto",
         *,
         interactions=None,
         monotonic_cst=None,

@@ -92,15 +92,15 @@ def test_values_are_what_rows_at_their_places_get(model, data):
 
 
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
-def test_without_noise_it_is_the_optimum_of_scaled_columns(model, data):
+def test_without_noise_it_is_the_optimum_of_centred_columns(model, data):
     """By scikit-learn, with our column of ones, as the penalty reaches the intercept."""
     X, y = data(n_rows=400)
     settings = {"epsilon": math.inf, "alpha": 1e-2}
     model = clone(model).set_params(**settings).fit(X, y)
     columns = DPTableVectorizer(epsilon=math.inf).fit(X).transform(X)
     assert columns.shape[1] == model._basis.n_columns
-    scale = columns.std(axis=0)
-    Z = (columns - columns.mean(axis=0)) / np.where(scale > 1e-9, scale, 1.0)
+    # alpha is of columns that aren't scaled, as it is with noise.
+    Z = columns - columns.mean(axis=0)
     bias = np.linalg.norm(Z, axis=1).max() / 3.0
     Z = np.column_stack([Z, np.full(len(Z), bias)])
     if hasattr(model, "classes_"):
@@ -110,6 +110,39 @@ def test_without_noise_it_is_the_optimum_of_scaled_columns(model, data):
         expected = Ridge(alpha=4.0, fit_intercept=False).fit(Z, y).predict(Z)
     np.testing.assert_allclose(decisions(model, X), expected, rtol=1e-4, atol=1e-4)
     assert all((term.std == 0.0).all() for term in model.terms_)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, math.inf])
+@pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
+def test_the_penalty_falls_with_the_number_of_records(model, data, epsilon):
+    X, y = data(n_rows=6000)
+    groups = np.arange(6000) // 2
+    for ids, n_records in ((None, 6000), (groups, 3000)):
+        settings = {"epsilon": epsilon, "random_state": 0}
+        fitted = [
+            clone(model).set_params(alpha=alpha, **settings).fit(X, y, groups=ids)
+            for alpha in ("auto", 3.0 / n_records, 0.1)
+        ]
+        found = [decisions(one, X) for one in fitted]
+        np.testing.assert_array_equal(found[0], found[1])
+        assert not np.array_equal(found[0], found[2])
+    assert clone(model).get_params()["alpha"] == "auto"
+
+
+def test_many_targets_have_many_knots_and_pairs_take_half_of_them(rng):
+    X = pd.DataFrame({"x": rng.normal(size=12_000), "z": rng.normal(size=12_000)})
+    y = X["x"] * X["z"]
+    given = {"x": np.linspace(-2.0, 2.0, 9)}
+    model = DPAdditiveRegressor(epsilon=math.inf, interactions=[("x", "z")]).fit(X, y)
+    first, second, pair = model._basis.terms
+    # Many targets tell more of a curve than labels do.
+    assert (first.knots.size, second.knots.size) == (24, 24)
+    assert pair.n_columns == 144
+    assert pair.first.knots[[0, -1]].tolist() == first.knots[[0, -1]].tolist()
+    assert model.score(X, y) > 0.9
+    known = clone(model).set_params(knots=given).fit(X, y)
+    assert known._basis.terms[-1].first.knots.tolist() == given["x"].tolist()
+    assert clone(model).fit(X[:3000], y[:3000])._basis.terms[0].knots.size == 12
 
 
 @pytest.mark.parametrize("sign", [1, -1])

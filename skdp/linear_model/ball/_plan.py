@@ -93,14 +93,16 @@ class BallPlan(_Learning):
     moves the counts by 1, and a pair by sqrt(2); in `units` and `scales` in one bin for each
     column. `centre` and `recentre` are sums of rows that are cut to a radius: they are planned for
     the radius 1, and follow the one that was released before them. Without privacy there are
-    `centre` and `squares` alone, which are exact. `data_norm` is a public bound of the rows, or
-    None. `quantile` is the share of the records that the last radius is to hold.
+    `centre` and `squares` alone, which are exact (`is_exact`), or `centre` where columns are alike.
+    `data_norm` is a public bound of the rows, or None. `quantile` is the share of the records that
+    the last radius is to hold.
     """
 
     n_rows: int
     n_columns: int
     data_norm: float | None
     quantile: float
+    is_exact: bool = False
     units: Release | None = None
     coarse: Release | None = None
     reach: Release | None = None
@@ -173,12 +175,13 @@ def plan_ball(
     if not budget.is_private:
         shares["squares"] = share
         plan = BallPlan(
+            is_exact=True,
             n_rows=n_rows,
             n_columns=n_columns,
             data_norm=data_norm,
             quantile=1.0,
             centre=mean("centre") if centred else None,
-            squares=mean("squares"),
+            squares=None if alike else mean("squares"),
         )
         return plan, share
     releases = {}

@@ -95,7 +95,7 @@ def learn_ball(sums, *, plan, run):
     """Return the ball that a plan's releases tell of, made of `sums`, a `BallSums`."""
     d = plan.n_columns
     centre, unit = np.zeros(d), np.ones(d)
-    if plan.squares is not None:
+    if plan.is_exact:
         return _exact_ball(sums, plan, run)
 
     def counted(name, bins):
@@ -301,12 +301,14 @@ def _moved(sums, run, name, centre, unit, radius, n_rows, stretch=1.0):
 
 
 def _exact_ball(sums, plan, run):
-    """Return the means of columns, their deviations, and the longest row, without noise."""
+    """Return the means of columns, their sizes, and the longest row, without noise."""
     d = plan.n_columns
     centre, unit = np.zeros(d), np.ones(d)
     if plan.centre is not None:
         total = sums.moved(centre, unit, math.inf, run.mechanism(FIRST_CENTRE))
         centre = run.release(FIRST_CENTRE, total) / plan.n_rows
+    if plan.squares is None:
+        return Ball(centre, unit, max(sums.longest(centre, unit), _SMALLEST_LENGTH))
     total = sums.squares(centre, unit, math.inf, run.mechanism(DEVIATIONS))
     squares = run.release(DEVIATIONS, total) / plan.n_rows
     # A column that is constant but for rounding has no scale of its own.

@@ -42,6 +42,8 @@ class TablePlan(TransformerPlan):
     basis: str
     # "auto", or how many a column has.
     n_knots: object
+    # The most that "auto" gives to a column.
+    most_of_auto: int
     # What was charged for this and for kinds, before these were learnt; None where none are.
     charged: KindsPlan | None = None
 
@@ -62,7 +64,7 @@ class TablePlan(TransformerPlan):
     @property
     def most_knots(self):
         """The most knots that a column of numbers may have."""
-        return tuned.MOST_KNOTS if self.n_knots == "auto" else self.n_knots
+        return self.most_of_auto if self.n_knots == "auto" else self.n_knots
 
     def knots_for(self, n_records):
         """Return how many knots so many records of a column have, 0 for a line.
@@ -76,15 +78,17 @@ class TablePlan(TransformerPlan):
             return self.n_knots
         noise = self.mechanisms[COUNTS].noise_std
         if noise == 0.0:
-            return tuned.MOST_KNOTS
+            return self.most_knots
         noises = n_records / noise
         if noises < tuned.DEVIATIONS_OF_LINE:
             return 0
         wanted = noises / tuned.DEVIATIONS_OF_KNOT
-        return int(min(max(wanted, tuned.FEWEST_KNOTS), tuned.MOST_KNOTS))
+        return int(min(max(wanted, tuned.FEWEST_KNOTS), self.most_knots))
 
 
-def plan_table(budget, rest, given, *, erasure=0.0, n_rows, basis, n_knots):
+def plan_table(
+    budget, rest, given, *, erasure=0.0, n_rows, basis, n_knots, most_of_auto=tuned.MOST_KNOTS
+):
     """Plan what a table is learnt by, of whose columns some things are given.
 
     Parameters
@@ -99,6 +103,8 @@ def plan_table(budget, rest, given, *, erasure=0.0, n_rows, basis, n_knots):
     n_rows : int
     basis : {"hats", "linear"}
     n_knots : int or "auto"
+    most_of_auto : int
+        The most knots that "auto" gives to a column.
     """
     n_numeric, n_words = len(given.numeric), len(given.words)
     learnt, of_words = (), n_words / max(n_words + n_numeric, 1)
@@ -126,6 +132,7 @@ def plan_table(budget, rest, given, *, erasure=0.0, n_rows, basis, n_knots):
         threshold=threshold,
         basis=basis,
         n_knots=n_knots,
+        most_of_auto=most_of_auto,
     )
 
 

@@ -9,7 +9,7 @@ which makes them of a frame, and `profile`, which makes them of the bins that we
 the counts of these, or None if nothing was.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -200,6 +200,17 @@ class WordsTerm:
 
     def profile(self):
         return None if self.counts is None else (np.eye(self.n_columns), self.counts)
+
+
+def on_fewer_knots(term, n_knots):
+    """Return a term on at most so many of its knots, the outermost and some between.
+
+    Knots that were given, and have no counts, are all kept.
+    """
+    if term.kind != "hats" or term.counts is None or term.knots.size <= n_knots:
+        return term
+    places = np.linspace(0.0, term.knots.size - 1.0, n_knots).round().astype(int)
+    return replace(term, knots=term.knots[places])
 
 
 @dataclass(frozen=True, eq=False)
