@@ -43,7 +43,7 @@ from skdp.preprocessing.table._tuned import MOST_KNOTS
 from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, assumed_kinds
 
 CONSTRAINTS = {
-    "alpha": [*COMMON_CONSTRAINTS["alpha"], StrOptions({"auto"})],
+    "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     **{name: COMMON_CONSTRAINTS[name] for name in ("epsilon", "delta", "adjacency")},
     **{name: COMMON_CONSTRAINTS[name] for name in ("ledger", "random_state")},
     **TABLE_CONSTRAINTS,

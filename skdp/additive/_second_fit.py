@@ -17,7 +17,7 @@ class SecondFitMixin:
     """What additive models do for ``interactions="auto"``."""
 
     # Parameters of the constructors of subclasses, and what these say of their linear model.
-    alpha: float | str
+    alpha: float
     interactions: object
     _linear: Callable
     _product_rules: Callable
