@@ -30,6 +30,7 @@ from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
     COMMON_CONSTRAINTS,
+    POSITIVE,
     RowPrivateEstimator,
     weights_public,
 )
@@ -43,7 +44,7 @@ from skdp.preprocessing.table._tuned import MOST_KNOTS
 from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, assumed_kinds
 
 CONSTRAINTS = {
-    "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    "alpha": [POSITIVE, StrOptions({"auto"})],
     **{name: COMMON_CONSTRAINTS[name] for name in ("epsilon", "delta", "adjacency")},
     **{name: COMMON_CONSTRAINTS[name] for name in ("ledger", "random_state")},
     **TABLE_CONSTRAINTS,
