@@ -102,7 +102,8 @@ class SecondView:
     All is a function of a row and of what was released before. `coefs` are the first fit's, of the
     columns of `basis`, and `intercept` is its mean prediction; `means` are those of
     its curves under the released counts, `units` what these are divided by, and `largest` what no
-    row exceeds in these.
+    row exceeds in these. `variance` is that of the first fit's predictions, as if columns were
+    independent.
     """
 
     basis: Basis
@@ -112,6 +113,7 @@ class SecondView:
     units: np.ndarray
     largest: np.ndarray
     products: tuple
+    variance: float
 
     @property
     def n_columns(self):
@@ -128,6 +130,16 @@ class SecondView:
         """The coefficients of these columns that make the first fit, of shape (1, n + 1)."""
         of_products = np.zeros(len(self.products))
         return np.concatenate([self.units, of_products, [self.intercept]])[np.newaxis]
+
+    def penalty(self, rules, noise):
+        """Return the strength of the penalty of the distance from the first fit.
+
+        The noise is that of a mean of numbers in [-1, 1] on which all of the second fit is spent.
+        """
+        of_predictions = (rules.clip * (self.n_columns + 1) * noise / rules.curvature) ** 2
+        expected = max(tuned.CHANGE_OF_VARIANCE * self.variance, _SMALLEST_SPREAD)
+        of_noise = rules.curvature * of_predictions / expected
+        return min(rules.penalty * noise + of_noise, tuned.LARGEST_PENALTY)
 
     def of_columns(self, columns):
         """Return rows as the second fit takes them, from rows of the basis."""
@@ -181,6 +193,7 @@ def second_view(basis, shapes, coefs, rules, room, is_free):
         spreads.append(float(np.sqrt(shape.shares @ at_points**2)))
         largest.append(float(np.abs(shape.nodes @ coefs[part] - mean).max()))
     means, spreads, largest = map(np.array, (means, spreads, largest))
+    variance = float(spreads @ spreads)
     # Curves of rounding errors have no strongest.
     strongest_spread = spreads.max() if spreads.max() > _SMALLEST_SPREAD else 1.0
     is_strong = (spreads > rules.strong * strongest_spread) & np.array(is_free)
@@ -212,6 +225,7 @@ def second_view(basis, shapes, coefs, rules, room, is_free):
         units=units,
         largest=largest / units,
         products=products,
+        variance=variance,
     )
 
 

@@ -54,7 +54,8 @@ class SecondFitMixin:
         """Return a linear model of the columns of a view, and its plan, which a run takes over."""
         model = self._of_known_units(target_units)
         noise = plan.of_products.calibrate() / plan.n_rows
-        model.alpha = strength_of(self.alpha, plan.n_rows) + self._product_rules().penalty * noise
+        strength = strength_of(self.alpha, plan.n_rows)
+        model.alpha = strength + view.penalty(self._product_rules(), noise)
         of_model = self._plan_model(
             model, view, plan.of_products, plan.n_rows, 1, by_group=by_group, scale=scale
         )

@@ -44,15 +44,31 @@ class ProductRules(NamedTuple):
     # The penalty of the distance from the first fit, besides alpha, times n mu. Cut slopes make
     # labels' predictions too sure where steps arrive: so curves change where that tells much.
     penalty: float
+    # A clip over the root of the number of columns, and the typical curvature of the loss: what the
+    # noise of predictions is foreseen by.
+    clip: float
+    curvature: float
 
 
 # Squares bend alike everywhere, and a slope tells more of them than of a label.
 PRODUCT_RULES = {
     "log_loss": ProductRules(
-        columns=0.022, strong=0.15, most_in_little_room=6, most=9, penalty=200.0
+        columns=0.022,
+        strong=0.15,
+        most_in_little_room=6,
+        most=9,
+        penalty=200.0,
+        clip=1.2,
+        curvature=0.1,
     ),
     "squared_error": ProductRules(
-        columns=0.088, strong=0.03, most_in_little_room=8, most=10, penalty=10.0
+        columns=0.088,
+        strong=0.03,
+        most_in_little_room=8,
+        most=10,
+        penalty=10.0,
+        clip=1.6,
+        curvature=0.8,
     ),
 }
 # The share of mu^2 of what the table leaves that the curves have, where there is a second fit.
@@ -83,3 +99,7 @@ RECORDS_OF_KNOT = 500
 # The most learnt knots that a pair of columns takes of each, as it has all products. On the map of
 # California 4 and 6 lost .031 and .020 of R2 at epsilon 1, .024 and .022 at 4.
 KNOTS_OF_PAIR = 12
+
+# A second fit is expected to change predictions by this share of their variance. The less noise
+# leaves of that, the more is it held at the first fit, but not by more than the second number.
+CHANGE_OF_VARIANCE, LARGEST_PENALTY = 0.3, 100.0

@@ -79,8 +79,13 @@ def view_of(basis, *, room=100.0, rules=RULES, is_free=(True, True, True)):
     return second_view(basis, shapes, COEFS, rules, room, is_free)
 
 
+def spreads_by_hand():
+    """Standard deviations of curves, by Python's arithmetic alone."""
+    return by_hand(np.zeros(8))[1]
+
+
 def by_hand(row):
-    """Columns of a row of the basis, by Python's arithmetic alone."""
+    """Columns of a row of the basis, by Python's arithmetic alone, and spreads of curves."""
     parts = [slice(0, 4), slice(4, 5), slice(5, 8)]
     # Columns of the bins that were counted, and their shares.
     bins = [
@@ -100,7 +105,7 @@ def by_hand(row):
     units = [max(s, h / 5.0, 0.02 * max(spreads)) for s, h in zip(spreads, largest, strict=True)]
     bent = [2.5 * math.tanh(f / (2.0 * s)) for f, s in zip(curves, spreads, strict=True)]
     alone = [f / u for f, u in zip(curves, units, strict=True)]
-    return [*alone, bent[0] * bent[1], bent[0] * bent[2], bent[1] * bent[2]]
+    return [*alone, bent[0] * bent[1], bent[0] * bent[2], bent[1] * bent[2]], spreads
 
 
 def test_columns_are_what_python_makes_of_a_row(rng):
@@ -112,7 +117,7 @@ def test_columns_are_what_python_makes_of_a_row(rng):
     view = view_of(basis)
     found = view.of_columns(columns)
     assert found.shape == (50, view.n_columns) == (50, 6)
-    np.testing.assert_allclose(found, [by_hand(row) for row in columns], rtol=1e-12)
+    np.testing.assert_allclose(found, [by_hand(row)[0] for row in columns], rtol=1e-12)
     lengths = np.linalg.norm(found, axis=1)
     assert lengths.max() <= view.norm_bound
     # A gap is far from the mean, and the bound isn't much longer than it.
@@ -121,6 +126,8 @@ def test_columns_are_what_python_makes_of_a_row(rng):
         math.sqrt((view.largest**2).sum() + 3.0 * 2.5**4), rel=1e-12
     )
     assert view.largest.max() <= 5.0 * (1.0 + 1e-12)
+    # Of the curves under the counts of bins.
+    assert view.variance == pytest.approx(sum(s**2 for s in spreads_by_hand()))
 
 
 def test_a_row_has_the_same_columns_wherever_it_lies(rng):
@@ -334,6 +341,17 @@ def test_columns_alike_in_all_rows_have_no_strength():
     assert np.isfinite(model.explain(X)).all()
 
 
+def test_the_penalty_follows_noise_and_what_curves_tell():
+    view = view_of(terms())
+    for rules in additive_tuned.PRODUCT_RULES.values():
+        noise = 1e-3
+        of_noise = (rules.clip * 7 * noise / rules.curvature) ** 2
+        expected = rules.penalty * noise + rules.curvature * of_noise / (0.3 * view.variance)
+        assert view.penalty(rules, noise) == pytest.approx(expected)
+        assert view.penalty(rules, 0.0) == 0.0
+        assert view.penalty(rules, 1e9) == 100.0
+
+
 def test_rows_of_weight_0_are_in_neither_fit():
     X, y = rows(n_rows=600)
     weights = np.where(np.arange(600) < 50, 0.0, 1.0)
@@ -353,7 +371,7 @@ def test_a_strong_penalty_leaves_the_first_fit(monkeypatch):
     strong = RULES._replace(penalty=1e9)
     monkeypatch.setitem(additive_tuned.PRODUCT_RULES, "squared_error", strong)
     model = DPAdditiveRegressor(**AUTO).fit(X, y)
-    assert max(abs(term.values[0]) for term in model.terms_[3:]) < 1e-3
+    assert max(abs(term.values[0]) for term in model.terms_[3:]) < 0.02
     assert abs(model.score(X, y) - alone.score(X, y)) < 0.02
     spread = [np.std(one.explain(X)[:, 1]) for one in (model, alone)]
     assert spread[0] == pytest.approx(spread[1], rel=0.1)
