@@ -58,8 +58,13 @@ MODELS = {
     "no noise": (DPAdditiveRegressor, {"epsilon": INF}),
 }
 # What the short tier has of them, and whether in groups.
-SHORT = {("binary", True), ("three classes", False), ("pairs", False), ("counts", False)}
-SHORT.add(("products", True))
+SHORT = {
+    ("binary", True),
+    ("three classes", False),
+    ("pairs", False),
+    ("products", True),
+    ("counts", False),
+}
 TWINS = {
     DPAdditiveClassifier: DaskDPAdditiveClassifier,
     DPAdditiveRegressor: DaskDPAdditiveRegressor,
