@@ -151,6 +151,20 @@ def test_tuned_numbers_need_nothing_of_ours(module, path):
 
 
 @for_each("module, path", MODULES)
+def test_names_of_modules_have_one_value(module, path):
+    """Two authors who choose the same name would change each other's number in silence."""
+    names = [
+        name.id
+        for node in tree_of(path).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    ]
+    assert not [name for name in names if names.count(name) > 1], module
+
+
+@for_each("module, path", MODULES)
 def test_private_scikit_learn_names_come_through_one_door(module, path):
     if module == "skdp._sklearn":
         return

@@ -30,8 +30,8 @@ _FFT_ERROR = 2e-16
 _FFT_RELATIVE_ERROR = 4e-15
 _LARGEST_EPSILON = 1e12
 # Slopes of the lines that bound the power of an attack, as logarithms.
-_TPR_GRID = np.geomspace(1e-4, 700.0, 48)
-_TPR_GRID = np.concatenate([-_TPR_GRID[_TPR_GRID < 50.0][::-1], [0.0], _TPR_GRID])
+_POSITIVE_GRID = np.geomspace(1e-4, 700.0, 48)
+_TPR_GRID = np.concatenate([-_POSITIVE_GRID[_POSITIVE_GRID < 50.0][::-1], [0.0], _POSITIVE_GRID])
 # Compositions take time and memory that grow with the root of the number of steps.
 _LARGEST_PLD_STEPS = 4 * 10**6
 

@@ -139,7 +139,7 @@ class SecondView:
         of_predictions = (rules.clip * (self.n_columns + 1) * noise / rules.curvature) ** 2
         expected = max(tuned.CHANGE_OF_VARIANCE * self.variance, _SMALLEST_SPREAD)
         of_noise = rules.curvature * of_predictions / expected
-        return min(rules.penalty * noise + of_noise, tuned.LARGEST_PENALTY)
+        return min(rules.penalty * noise + of_noise, tuned.LARGEST_PENALTY_OF_CHANGE)
 
     def of_columns(self, columns):
         """Return rows as the second fit takes them, from rows of the basis."""

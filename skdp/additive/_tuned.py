@@ -102,4 +102,4 @@ KNOTS_OF_PAIR = 12
 
 # A second fit is expected to change predictions by this share of their variance. The less noise
 # leaves of that, the more is it held at the first fit, but not by more than the second number.
-CHANGE_OF_VARIANCE, LARGEST_PENALTY = 0.3, 100.0
+CHANGE_OF_VARIANCE, LARGEST_PENALTY_OF_CHANGE = 0.3, 100.0

@@ -14,8 +14,8 @@ from skdp.linear_model.whitened._solver import noise_covariance, typical_length
 # The mean prediction and its variance are moved to within this, beyond which probabilities don't
 # change, and a mean over predictions has so many nodes.
 _FARTHEST, _N_NODES = 20.0, 21
-_NODES, _SHARES = hermegauss(_N_NODES)
-_SHARES = _SHARES / _SHARES.sum()
+_NODES, _WEIGHTS = hermegauss(_N_NODES)
+_SHARES = _WEIGHTS / _WEIGHTS.sum()
 # Roots of the steps' equations are taken if what is left of these is less than this.
 _LARGEST_REST = 1e-6
 
