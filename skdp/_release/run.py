@@ -11,7 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._release.release import ROUNDING_OF_PARTS, costs_of
+from skdp.accountant import SelectionEvent
 from skdp.accountant._profile import full_batch_mu
+
+# What noise of an event is over.
+_KINDS_OF_BOUND = "pairwise", "counts"
 
 
 class Entry(NamedTuple):
@@ -193,11 +197,14 @@ class Run:
         self._spent += spent
         # Only Gaussian releases of full batches may be others than planned, as one into which
         # steps are split is: squared mu says that these cost no more.
-        is_covered = spent > 0.0 and _is_within(spent, self._squared_mu(planned.events))
+        is_covered = spent > 0.0
+        if not is_covered and planned.events:
+            is_covered = all(_is_no_dearer(event, one) for one in planned.events)
         is_planned = (
             n_steps == event.n_releases
             and release.mechanism.noise_multiplier >= event.noise_multiplier
-            and (is_covered or all(_is_no_dearer(event, one) for one in planned.events))
+            and is_covered
+            and _is_within(spent, self._squared_mu(planned.events))
             and _is_within(self._spent, self._allowed)
         )
         if not is_planned:
@@ -212,15 +219,18 @@ class Run:
 def _is_no_dearer(event, planned):
     """Return whether an event has no less noise, no more steps and no larger batches than another.
 
-    What is planned of another kind, as a search that contains the release, has a check of its own.
+    Both are of one kind, and noise is over the same bound: a record's part or a pair's distance, of
+    one norm. Only a search, which contains releases, is of another kind, and has its own check.
     """
     if type(event) is not type(planned):
-        return True
+        return isinstance(planned, SelectionEvent)
     rates = [getattr(one, "sampling_rate", 1.0) for one in (event, planned)]
+    bounds = [[getattr(one, name, None) for name in _KINDS_OF_BOUND] for one in (event, planned)]
     return (
         event.noise_multiplier >= planned.noise_multiplier
         and event.n_steps <= planned.n_steps
         and rates[0] <= rates[1]
+        and bounds[0] == bounds[1]
     )
 
 

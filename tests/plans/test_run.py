@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from skdp.accountant import GaussianEvent
+from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPRidge
 from tests._loops import for_each
@@ -134,6 +134,31 @@ def test_sampled_steps_are_those_that_were_planned(changes):
         run.steps("steps")
 
 
+POISSON = {"sampling_rate": 0.25, "n_steps": 4}
+OTHERWISE = {
+    "sums as Laplace noise": (a_release(), LaplaceEvent(100.0)),
+    "sums over a record's part as over a pair's": (a_release(), GaussianEvent(2.0, pairwise=True)),
+    "sums for nothing": (a_release(), None),
+    "sampled steps as an erasure": (a_release(design=POISSON), ErasureEvent(1e-9)),
+    "sampled steps for nothing": (a_release(design=POISSON), None),
+    "spherical noise as whole noise": (
+        a_release(noise="laplace"),
+        LaplaceEvent(2.0, counts=True),
+    ),
+    "Laplace noise as Gaussian": (a_release(noise="laplace"), GaussianEvent(1000.0)),
+    "Laplace noise for nothing": (a_release(noise="laplace"), None),
+}
+
+
+@for_each("kind", OTHERWISE)
+def test_what_is_planned_of_another_kind_covers_nothing(kind):
+    release, event = OTHERWISE[kind]
+    planned = Planned("sums", release, () if event is None else (event,))
+    run = a_run(planned, adjacency="replace_one", charged=[GaussianEvent(0.1)])
+    with pytest.raises(RuntimeError, match=r"^'sums' would cost more than was planned.$"):
+        run.steps("sums")
+
+
 @for_each("n_steps", [1, 3, 5])
 def test_other_numbers_of_steps_than_planned_are_refused(n_steps):
     run = a_run(*named("steps", a_release(design={"n_steps": 4})))
@@ -226,7 +251,7 @@ def test_a_run_that_fails_half_way_was_charged_whole(tmp_path, monkeypatch):
     X, y = np.random.default_rng(0).uniform(-1.0, 1.0, (50, 2)), np.zeros(50)
     runs = []
 
-    def fail(sums, *, plan, rules, run):
+    def fail(sums, *, plan, rules, run, start):
         runs.append(run)
         raise KeyboardInterrupt
 
