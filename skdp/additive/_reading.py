@@ -20,6 +20,12 @@ ALL_NOISE = (
 )
 
 
+def are_flat(terms):
+    """Return whether the values of all terms are 0, as where noise hides all of them together."""
+    # Weak terms that together are more than noise keep their values.
+    return not any(term.values.any() for term in terms)
+
+
 def as_frame(terms, outputs):
     """Return terms as a data frame of pandas."""
     # Only this function needs it.
@@ -45,6 +51,5 @@ def as_markdown(terms, intercept, outputs):
         if np.isnan(row["share"]):
             numbers[-1] = "unknown"
         lines.append([_in_cell(name), _in_cell(str(row["label"])), *numbers])
-    # Weak terms that together are more than noise keep their values.
-    note = "" if any(term.values.any() for term in terms) else f"{ALL_NOISE}\n\n"
+    note = f"{ALL_NOISE}\n\n" if are_flat(terms) else ""
     return note + "\n".join("| " + " | ".join(line) + " |" for line in lines)

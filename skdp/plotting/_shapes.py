@@ -3,12 +3,13 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skdp.additive._reading import are_flat
 from skdp.plotting._axes import open_grid, plain, shortened, show_dates
 
 _BAND = "2 standard deviations of the noise added for privacy (without sampling error)"
 # Room below curves for the histogram, over its height.
 _ROOM = 4.0
-_ALL_NOISE = "The noise hides the effect of every column: the model predicts the same for all rows."
+_ALL_NOISE = "The noise hides the effects of all columns here: they change no prediction."
 
 
 class ShapeFunctionDisplay:
@@ -119,7 +120,7 @@ class ShapeFunctionDisplay:
         if is_new:
             only = plain(self.outputs[0]) if len(self.outputs) == 1 else ""
             self.figure_.supylabel(only, fontsize="medium")
-            note = _ALL_NOISE if all(term.is_noise for term in self.terms) else f"Bands: {_BAND}."
+            note = _ALL_NOISE if are_flat(self.terms) else f"Bands: {_BAND}."
             self.figure_.suptitle(note, fontsize="small")
         return self
 

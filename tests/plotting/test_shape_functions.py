@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -69,7 +71,7 @@ def test_a_knot_that_stands_alone_has_its_noise(table):
     model = DPAdditiveClassifier(classes=[0, 1], random_state=0).fit(X, table[1])
     (ax,) = ShapeFunctionDisplay.from_estimator(model).axes_
     (term,) = model.terms_
-    assert term.labels == ("visits_1", "visits_is_0")
+    assert term.labels == ("visits_is_not_0", "visits_is_0")
     ends = [one.get_segments()[0][:, 1] for one in ax.collections if hasattr(one, "get_segments")]
     np.testing.assert_allclose(ends[0], term.values[0] + np.array([-2, 2]) * term.std[0])
     assert ax.get_xticks().tolist() == [1.0]
@@ -125,6 +127,13 @@ def test_noise_is_said():
     display = ShapeFunctionDisplay.from_estimator(model)
     assert [ax.get_title() for ax in display.axes_] == ["x0 (noise)", "x1 (noise)"]
     assert display.figure_.get_suptitle().startswith("The noise hides")
+
+
+def test_weak_terms_that_keep_their_values_are_not_said_to_be_hidden(model):
+    weak = tuple(replace(term, is_noise=True) for term in model.terms_)
+    display = ShapeFunctionDisplay(terms=weak, outputs=("contribution",)).plot()
+    assert display.axes_[0].get_title().endswith("(noise)")
+    assert display.figure_.get_suptitle().startswith("Bands")
 
 
 def test_what_can_be_drawn(model):
