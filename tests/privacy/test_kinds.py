@@ -215,7 +215,7 @@ def test_the_shares_of_kinds_and_of_the_rest_add_up_to_the_budget(
         for kind in ("untyped", "word")
     )
     sizes, table = {"n_rows": n_rows}, {"basis": "hats", "n_knots": "auto"}
-    model = {"features_budget": "auto", "n_knots": "auto"}
+    model = {"features_budget": "auto", "n_knots": "auto", "most_of_auto": 12}
     plans = {
         "vectorizer": (plan_vectorizer(budget, one, **sizes, **table) for one in (given, typed)),
         "additive": (plan_additive(budget, one, **sizes, **model) for one in (given, typed)),
