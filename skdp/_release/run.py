@@ -5,6 +5,7 @@ makes these releases and no others, each once, and keeps a log. So what is accou
 done can't drift apart: where they would, the run stops before any noise is drawn.
 """
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -243,6 +244,7 @@ class Steps:
     """Releases of one name, made one after another: each call makes one of a value."""
 
     __slots__ = (
+        "_most_numbers",
         "_n_calls_each",
         "_release",
         "_stream",
@@ -256,6 +258,8 @@ class Steps:
         self.name, self.mechanism = name, mechanism
         self.n_planned, self._n_calls_each = n_steps * n_calls_each, n_calls_each
         self.n_calls = 0
+        # Each number of a release in parts is in one of them.
+        self._most_numbers = mechanism.size // n_calls_each if n_calls_each > 1 else math.inf
         self._release, self._stream = mechanism.release, stream
 
     @property
@@ -268,6 +272,8 @@ class Steps:
         """Return a value with noise."""
         if self.n_calls >= self.n_planned:
             raise RuntimeError(f"all of {self.name!r} were already released.")
+        if value.size > self._most_numbers:
+            raise RuntimeError(f"a part of {self.name!r} has more numbers than was planned.")
         self.n_calls += 1
         return self._release(value, self._stream)
 

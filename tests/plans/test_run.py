@@ -113,15 +113,22 @@ def test_steps_are_as_many_as_planned():
 
 
 def test_one_release_may_be_split_into_steps_and_its_entries_made_one_by_one():
-    run = a_run(*named("steps", a_release(n_calls=2)))
+    run = a_run(*named("steps", a_release(n_calls=3)))
     step = run.steps("steps", 9)
     assert step.mechanism == a_release(6.0).mechanism
-    for _ in range(18):
-        step(VALUE)
+    for _ in range(27):
+        step(VALUE[:1])
     with pytest.raises(RuntimeError, match=r"^all of 'steps' were already released.$"):
-        step(VALUE)
+        step(VALUE[:1])
     run.finish()
     assert tuple(run.log[0]) == ("steps", 9, 6.0)
+
+
+def test_a_part_of_a_release_has_no_more_numbers_than_its_share():
+    """Else all could be released in each part, with the noise of one release."""
+    step = a_run(*named("steps", a_release(n_calls=3))).steps("steps")
+    with pytest.raises(RuntimeError, match=r"^a part of 'steps' has more numbers than was planned"):
+        step(VALUE)
 
 
 @for_each("changes", [{"sampling_rate": 0.5}, {"n_steps": 5}, {"noise_multiplier": 1.9}])
