@@ -31,7 +31,7 @@ class Law(NamedTuple):
     of_spread: float
 
 
-class Run(NamedTuple):
+class Movement(NamedTuple):
     """What moves the mean and the spread of predictions from step to step."""
 
     # The largest slope of a row of typical length.
@@ -109,7 +109,7 @@ def _linear_map(law, w, steps, plan, from_zero):
         rate = mean_risk(spread, at_mean + kept * end_of_steps(law, largest, pull))
         found = None
         if from_zero and steps.white.effective_columns >= tuned.FEWEST_COLUMNS_OF_SLOPE:
-            found = odds_behind(law, _run_of(law, largest, steps, plan.problem))
+            found = odds_behind(law, _movement_of(law, largest, steps, plan.problem))
         if found is not None:
             slope, intercept = found
             rate = mean_risk(slope, intercept)
@@ -153,10 +153,10 @@ def end_of_steps(law, largest, pull):
     return brentq(slope, -farthest, farthest)
 
 
-def _run_of(law, largest, steps, problem):
+def _movement_of(law, largest, steps, problem):
     """Return what moves predictions from step to step."""
     in_intercept = problem.bias**2 * float(steps.white.A[-1] @ steps.white.A[-1])
-    return Run(
+    return Movement(
         largest=largest,
         of_spread=law.of_spread,
         of_mean=min(max(in_intercept, tuned.SMALLEST_SHARE_OF_GRADIENT), 1.0),
@@ -165,24 +165,26 @@ def _run_of(law, largest, steps, problem):
     )
 
 
-def averaged(slope, intercept, run):
+def averaged(slope, intercept, movement):
     """Return spread and mean of predictions that steps lead to if the true odds have these."""
-    steps, q = run.steps, expit(slope * _NODES + intercept)
+    steps, q = movement.steps, expit(slope * _NODES + intercept)
     spread = mean = faster = shifting = 0.0
     total = np.zeros(2)
     for t in range(steps.n_steps):
         p = expit(spread * _NODES + mean)
-        cut = (1.0 - q) * np.minimum(run.largest, p) - q * np.minimum(run.largest, 1.0 - p)
-        faster = steps.momentum * faster + run.of_spread * (_SHARES @ (_NODES * cut))
-        pulled = _SHARES @ cut + run.pull * mean
-        shifting = steps.momentum * shifting + run.of_mean * pulled
+        cut = (1.0 - q) * np.minimum(movement.largest, p) - q * np.minimum(
+            movement.largest, 1.0 - p
+        )
+        faster = steps.momentum * faster + movement.of_spread * (_SHARES @ (_NODES * cut))
+        pulled = _SHARES @ cut + movement.pull * mean
+        shifting = steps.momentum * shifting + movement.of_mean * pulled
         spread, mean = spread - steps.size * faster, mean - steps.size * shifting
         if t >= steps.first:
             total += spread, mean
     return total / (steps.n_steps - steps.first)
 
 
-def odds_behind(law, run):
+def odds_behind(law, movement):
     """Return the slope and intercept of true log-odds under which steps lead to this law, or None.
 
     The law's noise is left out. None is returned where there is no solution, and where predictions
@@ -193,7 +195,7 @@ def odds_behind(law, run):
         return None
 
     def rest(odds):
-        return averaged(*odds, run) - (spread, law.mean)
+        return averaged(*odds, movement) - (spread, law.mean)
 
     odds, info, _, _ = fsolve(rest, [0.9 * spread, law.mean], full_output=True)
     slope, intercept = (float(x) for x in odds)
