@@ -3,6 +3,7 @@
 What pytest does around a test takes longer than a small case, and so does starting a process.
 """
 
+import contextlib
 import copy
 import functools
 import inspect
@@ -34,8 +35,9 @@ def one_of_a_class(estimators):
 def for_each(names, cases, parts=1):
     """As `pytest.mark.parametrize`, but for one test, which names each case that it fails for.
 
-    Every case gets random generators as they were before the first one. A case that skips is
-    passed over, unless all do. `parts` tests share the cases, so that processes do, too.
+    Every case gets random generators as they were before the first one, and what it patches ends
+    with it. A case that skips is passed over, unless all do. `parts` tests share the cases, so that
+    processes do, too.
     """
     names = tuple(name.strip() for name in names.split(","))
     cases = list(cases)
@@ -45,8 +47,13 @@ def for_each(names, cases, parts=1):
         @functools.wraps(test)
         def loop(**fixtures):
             mine = cases[fixtures.pop("part") :: parts] if parts > 1 else cases
+
+            def run_case(**given):
+                with contextlib.ExitStack() as stack:
+                    test(**{k: fresh(v, stack) for k, v in fixtures.items()}, **given)
+
             run_all(
-                lambda **given: test(**{k: fresh(v) for k, v in fixtures.items()}, **given),
+                run_case,
                 (
                     dict(zip(names, case if len(names) > 1 else (case,), strict=True))
                     for case in mine
@@ -85,5 +92,8 @@ def run_all(test, cases):
         raise BaseExceptionGroup(f"{len(failures)} cases fail", failures)
 
 
-def fresh(value):
+def fresh(value, stack):
+    """Return the value of a fixture for one case, whose end the stack has."""
+    if isinstance(value, pytest.MonkeyPatch):
+        return stack.enter_context(value.context())
     return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value

@@ -206,9 +206,8 @@ def test_only_rows_that_count_1_are_calibrated(settings, given, is_calibrated, r
     """Weights and groups are cut at other lengths, and of more classes there is no such rule."""
     how = {"epsilon": 20.0, "classes": [0, 1], "random_state": 0, **settings}
     as_it_is = DPLogisticRegression(**how).fit(*rare, **given)
-    with monkeypatch.context() as patch:
-        patch.setattr(_base, "calibrated", lambda coefs, steps, *_, **__: (coefs, steps))
-        without = DPLogisticRegression(**how).fit(*rare, **given)
+    monkeypatch.setattr(_base, "calibrated", lambda coefs, steps, *_, **__: (coefs, steps))
+    without = DPLogisticRegression(**how).fit(*rare, **given)
     assert (as_it_is.intercept_ != without.intercept_).any() == is_calibrated
     share = np.mean(as_it_is.coef_ / without.coef_)
     np.testing.assert_allclose(as_it_is.coef_, share * without.coef_)
