@@ -144,7 +144,8 @@ class RidgeInParts(DaskDPRidge):
 
 @pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 def test_promises_of_private_estimators():
-    check_private_estimator(RidgeInParts(**FEW))
+    # Fewer steps don't arrive, and then moments with less noise don't make coefficients alike.
+    check_private_estimator(RidgeInParts(max_iter=20))
 
 
 def test_a_fit_is_charged_once_and_workers_get_no_seed_and_no_ledger(tmp_path, data, client):
