@@ -142,7 +142,7 @@ def test_given_the_releases_a_record_moves_each_by_its_bound_and_nothing_else(me
     options = {"method": method, "adjacency": "replace_one", "delta": 0.02}
     first = Watched(search(**options), X, y, n_trials=6)
     moved_parts = set()
-    for k in (K, K + 1, K + 2, K + 3, K + 4, K + 5, K + 6):
+    for k in range(K, K + 12):
         other, labels = X.copy(), y.copy()
         if corner != "the label":
             other[k] = 1e6 * np.ones(3)

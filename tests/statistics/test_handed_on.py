@@ -79,8 +79,9 @@ def test_a_model_that_gets_them_knows_shares_and_spends_nothing_on_words(table, 
     assert gaps.labels[2] == "grade_missing"
     assert gaps.weights[2] == pytest.approx(0.83, abs=0.02)
     assert gaps.weights[3] == 0.0
-    # The same model, but for what is said of it.
-    np.testing.assert_allclose(model.decision_function(table), plain.decision_function(table))
+    # Words shrink to a mean of theirs that knows the shares: nearly the same model.
+    found, expected = (one.decision_function(table) for one in (model, plain))
+    np.testing.assert_allclose(found, expected, atol=0.02)
 
 
 @pytest.mark.long
