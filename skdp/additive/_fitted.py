@@ -13,7 +13,7 @@ from skdp.preprocessing.table._terms import Basis
 class Fitted(NamedTuple):
     """Coefficients of the columns of a basis, and what they were made of."""
 
-    # Of shape (k, n_columns + 1), the intercept last.
+    # The shape is (k, n_columns + 1): the intercept is last.
     coefs: np.ndarray
     covariance: np.ndarray
     basis: Basis
