@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from skdp.additive import _tuned as tuned
-from skdp.preprocessing.table._terms import Basis
+from skdp.preprocessing.table._terms import Basis, TermOfTwo
 
 # Quotients of smaller numbers have few digits.
 _SMALLEST_SPREAD = 1e-100
@@ -29,7 +29,7 @@ class BoundedCurve:
 
 
 @dataclass(frozen=True, eq=False)
-class ProductTerm:
+class ProductTerm(TermOfTwo):
     """The product of two curves, as one column: `first` and `second` are terms of a table."""
 
     kind: ClassVar = "product"
@@ -40,14 +40,6 @@ class ProductTerm:
     curves: tuple
 
     @property
-    def name(self):
-        return f"{self.first.name} x {self.second.name}"
-
-    @property
-    def features(self):
-        return self.first.features + self.second.features
-
-    @property
     def low(self):
         return np.full(1, -(tuned.LARGEST_CURVE**2))
 
@@ -55,15 +47,6 @@ class ProductTerm:
     def labels(self):
         """Name of the column."""
         return [self.name]
-
-    def columns(self, frame, dtype=np.float64):
-        """Return the column of a frame's rows."""
-        first, second = (term.columns(frame, dtype) for term in (self.first, self.second))
-        return self.of_columns(first, second)[:, np.newaxis].astype(dtype)
-
-    def of_columns(self, first, second):
-        """Return the column at rows of the columns of both terms."""
-        return self.curves[0].of_columns(first) * self.curves[1].of_columns(second)
 
 
 @dataclass(frozen=True, eq=False)

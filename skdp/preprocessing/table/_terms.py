@@ -213,11 +213,8 @@ def on_fewer_knots(term, n_knots):
     return replace(term, knots=term.knots[places])
 
 
-@dataclass(frozen=True, eq=False)
-class PairTerm:
-    """Products of the columns of two terms."""
-
-    kind: ClassVar = "pair"
+class TermOfTwo:
+    """A term that is made of two others, `first` and `second`."""
 
     first: object
     second: object
@@ -229,6 +226,16 @@ class PairTerm:
     @property
     def features(self):
         return self.first.features + self.second.features
+
+
+@dataclass(frozen=True, eq=False)
+class PairTerm(TermOfTwo):
+    """Products of the columns of two terms."""
+
+    kind: ClassVar = "pair"
+
+    first: object
+    second: object
 
     @property
     def n_columns(self):
