@@ -155,6 +155,7 @@ from skdp.additive import _tuned as additive_tuned
 from skdp.additive._curves import bends, roughness
 from skdp.additive._fitted import Fitted
 from skdp.additive._plan import plan_additive
+from skdp.additive._points import Bins, places as bin_places
 from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape, all_noise, monotone
 from skdp.audit._audit import Fitter, _one_run

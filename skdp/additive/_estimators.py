@@ -7,22 +7,22 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_finite, check_n_jobs
 from skdp._estimator import CaptionMixin, is_private
 from skdp._families.targets import unit_of
-from skdp._rows.frames import read_frame, warn_of_unread
+from skdp._rows.frames import read_frame
 from skdp._rows.fused import sums_of
 from skdp._rows.kinds import NUMERIC
-from skdp._rows.private_rows import rows_are_private
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp.additive import _tuned as tuned
 from skdp.additive._chosen import chosen_signs
 from skdp.additive._curves import roughness
 from skdp.additive._fitted import Fitted
 from skdp.additive._plan import MODEL, plan_additive, strength_of
-from skdp.additive._reading import ALL_NOISE, as_frame, as_markdown
+from skdp.additive._points import PointsMixin
+from skdp.additive._reading import ALL_NOISE, ReadingMixin
 from skdp.additive._second_fit import SecondFitMixin
 from skdp.additive._shapes import all_noise, bent, means_of, monotone, shape_of
 from skdp.exceptions import warn_user
@@ -55,7 +55,7 @@ CONSTRAINTS = {
 }
 
 
-class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
+class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
     # Parameters of the constructors of subclasses.
@@ -200,6 +200,7 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
             signs,
             plan,
             run,
+            n_there=n_there,
             also_public=weights_public(public_weight),
         )
 
@@ -267,11 +268,16 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
         plan,
         run,
         *,
+        n_there,
         also_public,
         also_not_covered=(),
     ):
-        """Publish what a fit found, and its report; for `target_units` see `_set_coefs`."""
+        """Publish what a fit found, and its report; for `target_units` see `_set_coefs`.
+
+        `n_there` is the number of records with a weight, None where that isn't public.
+        """
         check_finite(fitted.coefs)
+        self._n_there = float("nan") if n_there is None else n_there
         self._read, self._untyped = frame.read, learnt_names(plan)
         run.finish()
         self.privacy_report_ = plan.report(
@@ -323,77 +329,6 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
             # Features share alike what only all of them together do, as by Shapley values.
             self.feature_importances_[list(term.features)] += importance / len(term.features)
 
-    def _matrix(self, X):
-        check_is_fitted(self)
-        frame = read_frame(self, X, reset=False)
-        if not rows_are_private():
-            warn_of_unread(frame)
-        return self._basis.matrix(frame)
-
-    def explain(self, X):
-        """Return the contribution of each term to the prediction of each row.
-
-        Their sum and ``intercept_`` are the decision value of a classifier, or the prediction of a
-        regressor before it is clipped to ``target_bounds_``. For counts and amounts it is the
-        logarithm of the prediction.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        contributions : ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_outputs)
-            In the order of ``terms_``.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
-        """
-        matrix, coefs = self._matrix(X), np.atleast_2d(self._model.coef_)
-        parts = [matrix[:, part] @ coefs[:, part].T for part in self._basis.slices]
-        contributions = np.stack(parts, axis=1) - self._offsets
-        return contributions[:, :, 0] if len(coefs) == 1 else contributions
-
-    def to_frame(self):
-        """Return all values of all terms as a data frame of pandas, one row each.
-
-        Returns
-        -------
-        scorecard : DataFrame
-            Columns term, kind, label, value, std, share, is_noise; with several outputs, one value
-            column for each.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ImportError
-            If pandas isn't installed.
-        """
-        check_is_fitted(self)
-        return as_frame(self.terms_, self._outputs())
-
-    def to_markdown(self):
-        """Return the intercept and all values of all terms as a table in Markdown.
-
-        Returns
-        -------
-        text : str
-            The table, with a line for each value.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        """
-        check_is_fitted(self)
-        return as_markdown(self.terms_, self.intercept_, self._outputs())
-
     def _outputs(self):
         n_outputs = np.size(self.intercept_)
         return ["value"] if n_outputs == 1 else [f"value_{j}" for j in range(n_outputs)]
@@ -405,7 +340,7 @@ class BaseAdditive(SecondFitMixin, CaptionMixin, RowPrivateEstimator):
         return tags
 
 
-class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
+class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
     r"""Additive logistic regression of a raw table.
 
     Predicts
@@ -635,6 +570,11 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
 
     def _outputs(self):
         return ["value"] if len(self.classes_) == 2 else [f"value_{c}" for c in self.classes_]
+
+    def _heading(self):
+        if len(self.classes_) == 2:
+            return f"log-odds of {self.classes_[1:].tolist()[0]!r}", "odds_ratio"
+        return "score", None
 
     def decision_function(self, X):
         """Compute the signed decision value of each class.

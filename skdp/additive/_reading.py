@@ -1,17 +1,71 @@
 """Additive models as tables that a person reads."""
 
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._rows.frames import read_frame, warn_of_unread
+from skdp._rows.private_rows import rows_are_private
+from skdp.preprocessing.table._terms import Basis
 
 
-def _rows(terms, outputs):
-    """Give one row for each value of each term, as a dict."""
-    for term in terms:
-        values = term.values.reshape(len(term.labels), -1)
-        for j, label in enumerate(term.labels):
-            row = {"term": term.name, "kind": term.kind, "label": label}
-            row |= dict(zip(outputs, values[j].tolist(), strict=True))
-            row |= {"std": float(term.std[j]), "share": float(term.weights[j])}
-            yield {**row, "is_noise": term.is_noise}
+@dataclass(frozen=True)
+class Reading:
+    """How values of terms are named in tables, and how many records their shares are of.
+
+    `outputs` are the columns of values, and `heading` says what these are. `ratio` is the column of
+    their exponentials, which multiply odds or means; None where values add up. `n_records` is NaN
+    where it isn't public.
+    """
+
+    outputs: list
+    heading: str
+    ratio: str | None
+    n_records: float
+
+    @property
+    def headings(self):
+        """The columns of values, in words."""
+        if len(self.outputs) == 1:
+            return [self.heading]
+        return [f"{name}: {self.heading}" for name in self.outputs]
+
+    def rows(self, terms):
+        """Give one row for each value of each term, as a dict."""
+        for term in terms:
+            values = term.values.reshape(len(term.labels), -1)
+            for j, label in enumerate(places_of(term)):
+                row = {"term": term.name, "kind": term.kind, "label": label}
+                row |= dict(zip(self.outputs, values[j].tolist(), strict=True))
+                if self.ratio is not None:
+                    row[self.ratio] = _exponential(values[j, 0])
+                share = float(term.weights[j])
+                row |= {"std": float(term.std[j]), "share": share}
+                yield {**row, "n": np.rint(share * self.n_records), "is_noise": term.is_noise}
+
+
+def _exponential(value):
+    with np.errstate(over="ignore"):
+        return float(np.exp(value))
+
+
+def places_of(term):
+    """Return the labels of a term without the names of its columns."""
+    if term.kind == "product":
+        return ["product"]
+    sides = zip(term.sides, term.features, strict=True)
+    sides = [[_place(label, name) for label in labels] for labels, name in sides]
+    return [" x ".join(places) for places in itertools.product(*sides)]
+
+
+def _place(label, name):
+    place = label.removeprefix(f"{name}_")
+    is_spike = place.startswith("is_")
+    return place.replace("is_", "is ").replace("not_", "not ") if is_spike else place
 
 
 ALL_NOISE = (
@@ -26,12 +80,15 @@ def are_flat(terms):
     return not any(term.values.any() for term in terms)
 
 
-def as_frame(terms, outputs):
+def as_frame(terms, reading):
     """Return terms as a data frame of pandas."""
     # Only this function needs it.
     import pandas as pd
 
-    return pd.DataFrame(list(_rows(terms, outputs)))
+    frame = pd.DataFrame(list(reading.rows(terms)))
+    # The heading stands above the index, so that columns keep their names.
+    frame.columns.name = reading.heading
+    return frame
 
 
 def _in_cell(text):
@@ -39,17 +96,118 @@ def _in_cell(text):
     return " ".join(text.replace("|", "\\|").splitlines())
 
 
-def as_markdown(terms, intercept, outputs):
+def as_markdown(terms, intercept, reading):
     """Return the intercept and terms as a table in Markdown."""
-    header = ["term", "label", *map(_in_cell, outputs), "std", "share"]
-    lines = [header, ["---"] * len(header)]
+    ratio = [] if reading.ratio is None else [reading.ratio]
+    header = ["term", "label", *map(_in_cell, reading.headings)]
+    header += [*[name.replace("_", " ") for name in ratio], "std", "share", "n"]
     start = [f"{value:.3g}" for value in np.ravel(intercept)]
-    lines.append(["intercept", "", *start, "", ""])
-    for row in _rows(terms, outputs):
+    start += [f"{_exponential(np.ravel(intercept)[0]):.3g}" for _ in ratio]
+    lines = [header, ["---"] * len(header), ["intercept", "", *start, "", "", ""]]
+    for row in reading.rows(terms):
         name = f"{row['term']} (noise)" if row["is_noise"] else row["term"]
-        numbers = [f"{row[key]:.3g}" for key in (*outputs, "std", "share")]
+        numbers = [f"{row[key]:.3g}" for key in (*reading.outputs, *ratio, "std", "share")]
         if np.isnan(row["share"]):
             numbers[-1] = "unknown"
+        numbers.append("unknown" if np.isnan(row["n"]) else f"{row['n']:.0f}")
         lines.append([_in_cell(name), _in_cell(str(row["label"])), *numbers])
     note = f"{ALL_NOISE}\n\n" if are_flat(terms) else ""
     return note + "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+class ReadingMixin:
+    """Rows as a fit read them, and tables of what it published."""
+
+    terms_: tuple
+    # A number, or one for each output.
+    intercept_: Any
+    _n_there: float
+    # The terms of a table, their means under the released counts, and the linear model of them.
+    _basis: Basis
+    _offsets: np.ndarray
+    _model: Any
+    # The columns of values; and what these are, in words, with the column of what they multiply.
+    _outputs: Callable
+    _heading: Callable
+
+    def _matrix(self, X):
+        check_is_fitted(self)
+        return self._basis.matrix(self._read_rows(X))
+
+    def _read_rows(self, X):
+        frame = read_frame(self, X, reset=False)
+        if not rows_are_private():
+            warn_of_unread(frame)
+        return frame
+
+    def explain(self, X):
+        """Return the contribution of each term to the prediction of each row.
+
+        Their sum and ``intercept_`` are the decision value of a classifier, or the prediction of a
+        regressor before it is clipped to ``target_bounds_``. For counts and amounts it is the
+        logarithm of the prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        contributions : ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_outputs)
+            In the order of ``terms_``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        matrix, coefs = self._matrix(X), np.atleast_2d(self._model.coef_)
+        parts = [matrix[:, part] @ coefs[:, part].T for part in self._basis.slices]
+        contributions = np.stack(parts, axis=1) - self._offsets
+        return contributions[:, :, 0] if len(coefs) == 1 else contributions
+
+    def to_frame(self):
+        """Return all values of all terms as a data frame of pandas, one row each.
+
+        Returns
+        -------
+        scorecard : DataFrame
+            Columns term, kind, label, value, std, share, n, is_noise; with several outputs, one
+            value column for each. Labels don't repeat the column. Behind the value of two classes
+            is its exponential, odds_ratio: what the odds are multiplied by. Behind that of
+            counts and amounts it is ratio, of the mean. The number n is that of the records, or of
+            people with `groups`, by the released share. The name of ``columns`` says what a value
+            is.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ImportError
+            If pandas isn't installed.
+        """
+        check_is_fitted(self)
+        return as_frame(self.terms_, self._reading_of_values())
+
+    def to_markdown(self):
+        """Return the intercept and all values of all terms as a table in Markdown.
+
+        Returns
+        -------
+        text : str
+            The table, with a line for each value.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        """
+        check_is_fitted(self)
+        return as_markdown(self.terms_, self.intercept_, self._reading_of_values())
+
+    def _reading_of_values(self):
+        heading, ratio = self._heading()
+        return Reading(self._outputs(), heading, ratio, self._n_there)

@@ -251,6 +251,11 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         """Publish the range that predictions are in, by the units of targets."""
         self.target_bounds_ = model.target_bounds_
 
+    def _heading(self):
+        if self._is_linear():
+            return "units of the target", None
+        return "logarithm of the mean", "ratio"
+
     def _linear(self):
         return _LINEAR_MODELS[self.loss](
             target_bounds=self.target_bounds,

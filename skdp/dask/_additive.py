@@ -119,6 +119,7 @@ class DaskAdditive(DaskTwin):
             signs,
             plan,
             run,
+            n_there=n_records,
             also_public=(PARTITIONS,),
             also_not_covered=(NOT_COVERED,),
         )

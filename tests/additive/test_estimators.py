@@ -314,9 +314,22 @@ def test_scorecards():
     X, y = labelled()
     model = DPAdditiveClassifier(classes=[0, 1], **LOUD).fit(X, y)
     frame = model.to_frame()
-    assert list(frame) == ["term", "kind", "label", "value", "std", "share", "is_noise"]
+    columns = ["term", "kind", "label", "value", "odds_ratio", "std", "share", "n", "is_noise"]
+    assert list(frame) == columns
+    assert frame.columns.name == "log-odds of 1"
     assert len(frame) == sum(len(term.labels) for term in model.terms_)
+    assert frame[frame.term == "job"].label.tolist() == [
+        "clerk",
+        "nurse",
+        "smith",
+        "missing",
+        "infrequent",
+    ]
+    assert frame[frame.term == "income"].label.tolist()[-1] == "is 0"
+    np.testing.assert_allclose(frame.odds_ratio, np.exp(frame.value))
+    np.testing.assert_allclose(frame.n, frame.share * len(X), atol=0.5)
     text = model.to_markdown()
+    assert "| log-odds of 1 | odds ratio |" in text.splitlines()[0]
     assert text.splitlines()[2].startswith("| intercept |")
     assert len(text.splitlines()) == 3 + len(frame)
     assert repr(model.terms_[2]) == "job (words): 5 values"
@@ -327,7 +340,7 @@ def test_a_word_of_several_lines_stands_in_one_cell():
     X["job"] = X["job"].replace({"nurse": "a|b\nc"})
     lines = DPAdditiveClassifier(classes=[0, 1], **LOUD).fit(X, y).to_markdown().splitlines()
     assert all(line.startswith("| ") and line.endswith(" |") for line in lines)
-    assert any("| job_a\\|b c |" in line for line in lines)
+    assert any("| a\\|b c |" in line for line in lines)
 
 
 def test_several_classes_and_targets():
@@ -337,7 +350,8 @@ def test_several_classes_and_targets():
     assert parts.shape == (len(X), 3, 3)
     total = parts.sum(axis=1) + three.intercept_
     np.testing.assert_allclose(total, three.decision_function(X), rtol=1e-9, atol=1e-9)
-    assert list(three.to_frame())[3:6] == ["value_0", "value_1", "value_2"]
+    assert list(three.to_frame())[3:7] == ["value_0", "value_1", "value_2", "std"]
+    assert three.to_frame().columns.name == "score"
     X, y = with_targets()
     two = DPAdditiveRegressor(**LOUD).fit(X, np.column_stack([y, -y]))
     assert two.explain(X).shape == (len(X), 3, 2)
@@ -348,7 +362,13 @@ def test_several_classes_and_targets():
     np.testing.assert_array_equal(
         two.to_frame()[["value_0", "value_1"]], np.vstack([term.values for term in two.terms_])
     )
-    assert two.to_markdown().splitlines()[0].startswith("| term | label | value_0 | value_1 |")
+    assert (
+        two.to_markdown()
+        .splitlines()[0]
+        .startswith(
+            "| term | label | value_0: units of the target | value_1: units of the target | std |"
+        )
+    )
 
 
 def test_groups_and_weights():

@@ -197,7 +197,8 @@ def test_contributions_add_up_to_the_prediction(model, data):
     features = model.feature_importances_
     assert features.sum() == pytest.approx(model.term_importances_.sum())
     table = model.to_frame()
-    assert table[table.kind == "product"].label.tolist() == names[3:]
+    assert table[table.kind == "product"].term.tolist() == names[3:]
+    assert set(table[table.kind == "product"].label) == {"product"}
     assert "x x z" in model.to_markdown()
 
 

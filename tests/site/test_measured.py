@@ -324,3 +324,9 @@ def test_rows_are_spread_over_columns_by_name(results):
 def test_cells_are_rounded_where_they_are_numbers(cell, expected, results):
     found = results.rounded(cell.replace(" ± ", results.BESIDE), 2)
     assert found.replace(results.BESIDE, " ± ") == expected
+
+
+def test_scorecards_in_words(read):
+    assert numbers_of("additive", "scorecard") == {".0015"}
+    lost = [float(row["lost"]) for row in read("scorecard")]
+    assert max(lost) <= 0.0015
