@@ -47,7 +47,7 @@ from skdp._release.plan import (
     resolve_delta,
 )
 from skdp._release.random import SecureStream, SeededStream, make_stream
-from skdp._release.release import FixedRelease, Planned, Release, costs_of, named
+from skdp._release.release import FixedRelease, Planned, Release, costs_of, named, with_ending
 from skdp._release.run import Run, Steps
 from skdp._release.sampling import (
     CoordinateSampler,

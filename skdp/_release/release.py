@@ -113,6 +113,11 @@ def named(name, release, *, erasure=0.0):
     return () if release is None else (Planned(name, release, (release.event,), erasure),)
 
 
+def with_ending(releases, ending):
+    """Return planned releases whose names end so, as those of a fit within another one do."""
+    return tuple(replace(one, name=f"{one.name}{ending}") for one in releases)
+
+
 def made_by_fit(report):
     """Plan what a fit within another one makes, as its report has it."""
     return tuple(

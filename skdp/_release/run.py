@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._release.release import ROUNDING_OF_PARTS, costs_of
+from skdp._release.release import ROUNDING_OF_PARTS, costs_of, with_ending
 from skdp.accountant import SelectionEvent
 from skdp.accountant._profile import full_batch_mu
 
@@ -154,6 +154,10 @@ class Run:
             if steps.n_calls != steps.n_planned:
                 raise RuntimeError(f"of {steps.name!r} not as many were released as planned.")
 
+    def part(self, ending):
+        """Return this run as a fit within this one asks it: names of its releases end so here."""
+        return PartOfRun(self, ending)
+
     def coins(self):
         """Return a stream for samplers; noise comes from another one from now on."""
         (self._coins,) = self.spawn(2, noise=1)
@@ -215,6 +219,42 @@ class Run:
         """Return what the Gaussian releases of full batches among events come to: a sum of mu^2."""
         mus = (full_batch_mu([event], self._adjacency) for event in events)
         return sum(mu**2 for mu in mus if mu is not None)
+
+
+class PartOfRun:
+    """A run as a fit within another one asks it, for releases whose names end otherwise there.
+
+    So two fits that call their releases alike are one run, in which each release has its own name.
+    """
+
+    __slots__ = ("_ending", "_run")
+
+    def __init__(self, run, ending):
+        self._run, self._ending = run, ending
+
+    def plans(self, name):
+        """Return what the run does of the longer name, as all methods do."""
+        return self._run.plans(f"{name}{self._ending}")
+
+    def mechanism(self, name):
+        """See `Run.mechanism`."""
+        return self._run.mechanism(f"{name}{self._ending}")
+
+    def bound(self, name, times, *, stretch=1.0):
+        """See `Run.bound`."""
+        return self._run.bound(f"{name}{self._ending}", times, stretch=stretch)
+
+    def follow(self, releases):
+        """See `Run.follow`."""
+        self._run.follow(with_ending(releases, self._ending))
+
+    def release(self, name, value):
+        """See `Run.release`."""
+        return self._run.release(f"{name}{self._ending}", value)
+
+    def steps(self, name, n_steps=None):
+        """See `Run.steps`."""
+        return self._run.steps(f"{name}{self._ending}", n_steps)
 
 
 def _is_no_dearer(event, planned):

@@ -17,6 +17,15 @@ _NO_CURVE = (
 )
 
 
+def count_signs(monotonic_cst):
+    """Return how many columns are to rise or to fall, before it is known which there are."""
+    if monotonic_cst is None:
+        return 0
+    is_dict = isinstance(monotonic_cst, Mapping)
+    signs = monotonic_cst.values() if is_dict else np.asarray(monotonic_cst).ravel()
+    return sum(sign != 0 for sign in signs)
+
+
 def chosen_signs(monotonic_cst, frame, pairs):
     """Return for each column 1, -1 or 0: whether its curve is to rise, to fall, or is free.
 

@@ -87,9 +87,9 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
         return self._linear()._learns_targets()
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
-        return self._plan_of(nothing_given(self, n_features), n_rows, by_group)
+        return self._plan_of(nothing_given(self, n_features), n_rows, n_outputs, by_group)
 
-    def _plan_of(self, given, n_records, by_group):
+    def _plan_of(self, given, n_records, n_outputs, by_group):
         check_n_jobs(self.n_jobs)
         return plan_additive(
             self._budget(n_records, by_group),
@@ -97,7 +97,7 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
             features_budget=self.features_budget,
             n_rows=n_records,
             n_knots=check_n_knots(self.knots),
-            products=self._product_rules() if self._finds_pairs() else None,
+            products=self._rules_for(n_outputs, len(given.names)),
             most_of_auto=self._most_knots,
         )
 
@@ -172,7 +172,7 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
         frame = replace(frame, groups=codes)
 
         # 3. plan from public numbers
-        plan = self._plan_of(given, n_records, codes is not None)
+        plan = self._plan_of(given, n_records, targets.shape[1], codes is not None)
         run = plan.start(self.random_state)
 
         # 4. solve
@@ -187,7 +187,7 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
             first, targets, target_units = self._solve(
                 model, basis, rows, targets, target_units, plan, run
             )
-            fitted = Fitted.of_columns(first, basis)
+            fitted = self._of_known_places(Fitted.of_columns(first, basis))
             if plan.of_products is not None:
                 fitted = self._refined(fitted, basis, rows, targets, target_units, signs, plan, run)
 
@@ -207,8 +207,6 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
     def _check_curves(self, signs, has_several):
         if any(signs) and has_several:
             raise ValueError(self._one_curve)
-        if self._finds_pairs() and has_several:
-            raise ValueError(self._one_score)
 
     def _there(self, frame, weights, n_records):
         """Return the table without rows of weight 0, and how many records it has, if public."""
@@ -226,12 +224,22 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
         sides = [on_fewer_knots(term, tuned.KNOTS_OF_PAIR) for term in terms]
         return Basis((*terms, *[PairTerm(sides[a], sides[b]) for a, b in pairs]))
 
+    def _of_known_places(self, fitted):
+        """Return a first fit without what noise alone tells of words."""
+        return fitted.of_known_places() if is_private(self) else fitted
+
     def _plan_first(self, model, basis, plan, n_outputs, *, by_group, scale=None):
         """Return the plan of a linear model of the columns of a basis."""
         model.alpha = strength_of(self.alpha, plan.n_rows)
-        model._roughness = roughness(basis, plan.rest, plan.n_rows)
         return self._plan_model(
-            model, basis, plan.rest, plan.n_rows, n_outputs, by_group=by_group, scale=scale
+            model,
+            basis,
+            plan.rest,
+            plan.n_rows,
+            n_outputs,
+            by_group=by_group,
+            scale=scale,
+            roughness=roughness(basis, plan.rest, plan.n_rows),
         )
 
     def _solve(self, model, basis, rows, targets, target_units, plan, run):
@@ -300,8 +308,6 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
         covariances = [covariance[part, part] for part in basis.slices]
         for j, (term, part) in enumerate(zip(basis.terms, basis.slices, strict=True)):
             shape = shape_of(term)
-            if is_private(self):
-                coefs[:, part] = shape.known(coefs[:, part])
             if j < len(signs) and signs[j]:
                 coefs[0, part] = monotone(shape, coefs[0, part], signs[j])
             shapes.append(shape)
@@ -365,14 +371,17 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
     alpha : float or "auto", default="auto"
         Strength of the L2 penalty on the values of hats and words, each about the mean of its
         column. "auto" is ``3 / n``, which weighs as much however many records there are; n is
-        their number, or that of people where groups are given.
-    interactions : list of pairs or "auto", default=None
-        Pairs of columns, by name or position, that get a surface in addition to their curves.
-        Choose them by the meaning of the columns, not by looking at the records. With "auto", the
-        strongest curves are multiplied with each other, and each product has one coefficient. Two
-        fifths of the model's part of the budget are spent on it, or nothing where records are too
-        few, as public numbers tell. "auto" is for two classes, or for one target and squared
-        errors.
+        their number, or that of people where groups are given. The intercept is
+        penalised, too: a large `alpha` moves the mean prediction to even chances, or to the middle
+        of the targets' range.
+    interactions : "auto", list of pairs or None, default="auto"
+        Effects of two columns together. With "auto", the strongest curves are multiplied with each
+        other, and each product has one coefficient. Two fifths of the model's part of the budget
+        are spent on it. No products are made, and nothing is spent on them, where public numbers
+        tell that records are too few, with fewer than two columns that `monotonic_cst` leaves free,
+        and for anything but two classes, or one target and squared errors. A list has pairs of
+        columns, by name or position, that get a surface in addition to their curves. Choose them by
+        the meaning of the columns, not by looking at the records. None is curves alone.
     monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
         1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
         and for one output. The constraint is applied after the fit, by post-processing, which costs
@@ -437,7 +446,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
     terms_ : tuple of objects
-        One for each column, in their order, and then one for each pair of `interactions`. Each has
+        One for each column, in their order, and then one for each pair or product. Each has
         ``name``, ``kind`` ("hats", "line", "words", "pair" or "product"), ``features``, ``knots``,
         ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
         that privacy added to them, ``weights``, the share of the records at each (NaN where none
@@ -499,10 +508,6 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
     (age (hats): 9 values, smokes (words): 3 values)
     """
 
-    _one_score = (
-        "interactions='auto' is for two classes: fit one class against the others, or name pairs "
-        "of columns."
-    )
     _one_curve = "monotonic_cst is for two classes: fit one class against the others."
     _parameter_constraints = {**CONSTRAINTS, **CLASS_CONSTRAINTS}  # noqa: RUF012
 
@@ -510,7 +515,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         self,
         alpha="auto",
         *,
-        interactions=None,
+        interactions="auto",
         monotonic_cst=None,
         knots="auto",
         categories="auto",

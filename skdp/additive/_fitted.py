@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp.additive._products import BasisWithProducts
+from skdp.additive._shapes import Shape
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._terms import Basis
@@ -32,6 +33,16 @@ class Fitted(NamedTuple):
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
         report = solved.plan.report(n_steps=solved.steps.n_steps, reproducible=False)
         return cls(coefs, covariance, columns, (report,))
+
+    def of_known_places(self):
+        """Return this with coefficients under which words that nobody has add the mean.
+
+        A second fit multiplies the coefficients of a term, and leaves them so.
+        """
+        coefs = self.coefs.copy()
+        for term, part in zip(self.basis.terms, self.basis.slices, strict=True):
+            coefs[:, part] = Shape.of(term).known(coefs[:, part])
+        return self._replace(coefs=coefs)
 
     def followed_by(self, second, view, signs):
         """Return what a second fit, whose columns are those of a view, makes of this one.

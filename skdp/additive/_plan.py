@@ -1,7 +1,6 @@
 """The plan of an additive model: what learns the table, and what the model spends in all."""
 
 from dataclasses import dataclass
-from itertools import chain
 from typing import ClassVar
 
 from skdp._checks import check_within
@@ -17,6 +16,8 @@ from skdp.preprocessing.table._tuned import MOST_KNOTS
 # What the linear model is charged as, and that of curves and their products, as runs and reports
 # call them.
 MODEL, PRODUCTS = "linear model", "linear model of products"
+# What names of the second model's releases end in: both models call theirs alike.
+OF_PRODUCTS = " of products"
 _NO_DELTA = (
     "delta must be positive: additive models have Gaussian noise. For delta=0 take "
     "DPSGDClassifier or DPSGDRegressor with mechanism='laplace' on scaled columns."
@@ -71,10 +72,17 @@ class AdditivePlan(Plan):
         return self
 
     def report(self, *, of_models=(), **changes):
-        """Return the report of a run; `of_models` are those of its linear models, if there are."""
+        """Return the report of a run; `of_models` are those of its linear models, if there are.
+
+        The second one is that of products, whose names end in that.
+        """
         if of_models:
-            costs = (map(Cost, report.names, report.events) for report in of_models)
-            changes["costs"] = self._costs_with(chain.from_iterable(costs))
+            costs = [
+                Cost(f"{name}{ending}", event)
+                for report, ending in zip(of_models, ("", OF_PRODUCTS), strict=False)
+                for name, event in zip(report.names, report.events, strict=True)
+            ]
+            changes["costs"] = self._costs_with(costs)
         return super().report(**changes)
 
 

@@ -178,7 +178,9 @@ def second_view(basis, shapes, coefs, rules, room, is_free):
     means, spreads, largest = map(np.array, (means, spreads, largest))
     variance = float(spreads @ spreads)
     # Curves of rounding errors have no strongest.
-    strongest_spread = spreads.max() if spreads.max() > _SMALLEST_SPREAD else 1.0
+    largest_coef = max(np.abs(coefs).max(), abs(intercept))
+    flat = max(tuned.LARGEST_FLAT_CURVE * largest_coef, _SMALLEST_SPREAD)
+    strongest_spread = spreads.max() if spreads.max() > flat else 1.0
     is_strong = (spreads > rules.strong * strongest_spread) & np.array(is_free)
     spreads = np.maximum(spreads, tuned.SMALLEST_SPREAD * strongest_spread)
     units = np.maximum(spreads, largest / tuned.LARGEST_IN_SPREADS)

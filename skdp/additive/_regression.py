@@ -13,9 +13,6 @@ _LINEAR_MODELS: dict[str, type] = {
     "poisson": DPPoissonRegressor,
     "gamma": DPGammaRegressor,
 }
-_NO_PRODUCTS = (
-    "interactions='auto' is for loss='squared_error': name pairs of columns with another loss."
-)
 
 
 class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
@@ -44,14 +41,17 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     alpha : float or "auto", default="auto"
         Strength of the L2 penalty on the values of hats and words, each about the mean of its
         column. "auto" is ``3 / n``, which weighs as much however many records there are; n is
-        their number, or that of people where groups are given.
-    interactions : list of pairs or "auto", default=None
-        Pairs of columns, by name or position, that get a surface in addition to their curves.
-        Choose them by the meaning of the columns, not by looking at the records. With "auto", the
-        strongest curves are multiplied with each other, and each product has one coefficient. Two
-        fifths of the model's part of the budget are spent on it, or nothing where records are too
-        few, as public numbers tell. "auto" is for two classes, or for one target and squared
-        errors.
+        their number, or that of people where groups are given. The intercept is
+        penalised, too: a large `alpha` moves the mean prediction to even chances, or to the middle
+        of the targets' range.
+    interactions : "auto", list of pairs or None, default="auto"
+        Effects of two columns together. With "auto", the strongest curves are multiplied with each
+        other, and each product has one coefficient. Two fifths of the model's part of the budget
+        are spent on it. No products are made, and nothing is spent on them, where public numbers
+        tell that records are too few, with fewer than two columns that `monotonic_cst` leaves free,
+        and for anything but two classes, or one target and squared errors. A list has pairs of
+        columns, by name or position, that get a surface in addition to their curves. Choose them by
+        the meaning of the columns, not by looking at the records. None is curves alone.
     monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
         1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
         and for one output. The constraint is applied after the fit, by post-processing, which costs
@@ -117,7 +117,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         entry for each of several learnt targets. Infinite where there are none, and without
         privacy.
     terms_ : tuple of objects
-        One for each column, in their order, and then one for each pair of `interactions`. Each has
+        One for each column, in their order, and then one for each pair or product. Each has
         ``name``, ``kind`` ("hats", "line", "words", "pair" or "product"), ``features``, ``knots``,
         ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
         that privacy added to them, ``weights``, the share of the records at each (NaN where none
@@ -171,9 +171,6 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     True
     """
 
-    _one_score = (
-        "interactions='auto' is for one target: fit one model for each, or name pairs of columns."
-    )
     _one_curve = "monotonic_cst is for one target: fit one model for each."
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS,
@@ -185,7 +182,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         self,
         alpha="auto",
         *,
-        interactions=None,
+        interactions="auto",
         monotonic_cst=None,
         knots="auto",
         categories="auto",
@@ -234,9 +231,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         return self.loss == "squared_error"
 
     def _product_rules(self):
-        if not self._is_linear():
-            raise ValueError(_NO_PRODUCTS)
-        return tuned.PRODUCT_RULES["squared_error"]
+        return tuned.PRODUCT_RULES.get(self.loss)
 
     def _of_known_units(self, target_units):
         model = self._linear()

@@ -223,10 +223,6 @@ class ProductShape:
         """The share of the records that have a product: all."""
         return np.ones(1)
 
-    def known(self, coefs):
-        """Return coefficients as they are: nobody lacks a product."""
-        return coefs
-
     def squares_of_noise(self, covariance, n_outputs):
         """Return mean and variance of the coefficient's square by noise alone; see `Shape`."""
         variance = max(float(covariance[0, 0]), 0.0)

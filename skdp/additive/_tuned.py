@@ -73,7 +73,11 @@ PRODUCT_RULES = {
 }
 # The share of mu^2 of what the table leaves that the curves have, where there is a second fit.
 SHARE_OF_CURVES = 0.6
-# There is none below this room, or where it isn't so many columns more than there are curves.
+# Curves that all have a smaller spread than this, over the largest coefficient, are of rounding
+# errors: these are some thousand times smaller.
+LARGEST_FLAT_CURVE = 1e-12
+# There is no second fit below this room, or where it isn't so many columns more than there are
+# curves.
 LEAST_ROOM, LEAST_ROOM_BESIDE_CURVES = 26.0, 4.0
 ROOM_FOR_MOST = 120.0
 # A curve in a product is bent to be within so many times its spread, so that few rows are far

@@ -83,7 +83,7 @@ class DaskAdditive(DaskTwin):
         with passes(table, reader, client=client, verbose=self.verbose) as sums:
             # 3. plan from public numbers
             n_records, by_group = sums.count_records(groups)
-            plan = self._plan_of(given, n_records, by_group)
+            plan = self._plan_of(given, n_records, n_outputs, by_group)
             run = plan.start(self.random_state)
 
             # 4. solve
@@ -97,17 +97,17 @@ class DaskAdditive(DaskTwin):
             sums.read_by(reader)
             sums.map_table(basis)
             solved, mean_or_bounds = model._solved(sums, reader, of_model, n_outputs, run)
-            fitted = Fitted.of_columns(solved, basis)
+            fitted = self._of_known_places(Fitted.of_columns(solved, basis))
             target_units = model._units(mean_or_bounds, table)
             if plan.of_products is not None:
                 view = self._second_view(fitted, basis, signs, plan)
-                second, of_model = self._second_model(
+                second, of_model, part = self._second_model(
                     view, target_units, plan, run, by_group=by_group
                 )
                 reader = replace(reader, estimator=second._reading())
                 sums.read_by(reader)
                 sums.view(view)
-                solved, _ = second._solved(sums, reader, of_model, n_outputs, run, view.start)
+                solved, _ = second._solved(sums, reader, of_model, n_outputs, part, view.start)
                 fitted = fitted.followed_by(Fitted.of_columns(solved, view), view, signs)
 
         # 5. publish
@@ -156,14 +156,17 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
     alpha : float or "auto", default="auto"
         Strength of the L2 penalty on the values of hats and words, each about the mean of its
         column. "auto" is ``3 / n``, which weighs as much however many records there are; n is
-        their number, or that of people where groups are given.
-    interactions : list of pairs or "auto", default=None
-        Pairs of columns, by name or position, that get a surface in addition to their curves.
-        Choose them by the meaning of the columns, not by looking at the records. With "auto", the
-        strongest curves are multiplied with each other, and each product has one coefficient. Two
-        fifths of the model's part of the budget are spent on it, or nothing where records are too
-        few, as public numbers tell. "auto" is for two classes, or for one target and squared
-        errors.
+        their number, or that of people where groups are given. The intercept is
+        penalised, too: a large `alpha` moves the mean prediction to even chances, or to the middle
+        of the targets' range.
+    interactions : "auto", list of pairs or None, default="auto"
+        Effects of two columns together. With "auto", the strongest curves are multiplied with each
+        other, and each product has one coefficient. Two fifths of the model's part of the budget
+        are spent on it. No products are made, and nothing is spent on them, where public numbers
+        tell that records are too few, with fewer than two columns that `monotonic_cst` leaves free,
+        and for anything but two classes, or one target and squared errors. A list has pairs of
+        columns, by name or position, that get a surface in addition to their curves. Choose them by
+        the meaning of the columns, not by looking at the records. None is curves alone.
     monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
         1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
         and for one output. The constraint is applied after the fit, by post-processing, which costs
@@ -230,7 +233,7 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
     terms_ : tuple of objects
-        One for each column, in their order, and then one for each pair of `interactions`. Each has
+        One for each column, in their order, and then one for each pair or product. Each has
         ``name``, ``kind`` ("hats", "line", "words", "pair" or "product"), ``features``, ``knots``,
         ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
         that privacy added to them, ``weights``, the share of the records at each (NaN where none
@@ -301,7 +304,7 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
         self,
         alpha="auto",
         *,
-        interactions=None,
+        interactions="auto",
         monotonic_cst=None,
         knots="auto",
         categories="auto",
@@ -367,14 +370,17 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
     alpha : float or "auto", default="auto"
         Strength of the L2 penalty on the values of hats and words, each about the mean of its
         column. "auto" is ``3 / n``, which weighs as much however many records there are; n is
-        their number, or that of people where groups are given.
-    interactions : list of pairs or "auto", default=None
-        Pairs of columns, by name or position, that get a surface in addition to their curves.
-        Choose them by the meaning of the columns, not by looking at the records. With "auto", the
-        strongest curves are multiplied with each other, and each product has one coefficient. Two
-        fifths of the model's part of the budget are spent on it, or nothing where records are too
-        few, as public numbers tell. "auto" is for two classes, or for one target and squared
-        errors.
+        their number, or that of people where groups are given. The intercept is
+        penalised, too: a large `alpha` moves the mean prediction to even chances, or to the middle
+        of the targets' range.
+    interactions : "auto", list of pairs or None, default="auto"
+        Effects of two columns together. With "auto", the strongest curves are multiplied with each
+        other, and each product has one coefficient. Two fifths of the model's part of the budget
+        are spent on it. No products are made, and nothing is spent on them, where public numbers
+        tell that records are too few, with fewer than two columns that `monotonic_cst` leaves free,
+        and for anything but two classes, or one target and squared errors. A list has pairs of
+        columns, by name or position, that get a surface in addition to their curves. Choose them by
+        the meaning of the columns, not by looking at the records. None is curves alone.
     monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
         1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
         and for one output. The constraint is applied after the fit, by post-processing, which costs
@@ -448,7 +454,7 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         entry for each of several learnt targets. Infinite where there are none, and without
         privacy.
     terms_ : tuple of objects
-        One for each column, in their order, and then one for each pair of `interactions`. Each has
+        One for each column, in their order, and then one for each pair or product. Each has
         ``name``, ``kind`` ("hats", "line", "words", "pair" or "product"), ``features``, ``knots``,
         ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise
         that privacy added to them, ``weights``, the share of the records at each (NaN where none
@@ -506,7 +512,7 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         self,
         alpha="auto",
         *,
-        interactions=None,
+        interactions="auto",
         monotonic_cst=None,
         knots="auto",
         categories="auto",

@@ -18,6 +18,7 @@ from tests.door import (
     make_stream,
     named,
     whitened_base_module,
+    with_ending,
 )
 from tests.ledger._fits import charges_of
 
@@ -84,6 +85,34 @@ def test_a_bound_is_fixed_once_and_before_its_release():
     run.release("sums", VALUE)
     with pytest.raises(RuntimeError, match=r"^'sums' was already released.$"):
         run.bound("sums", 2.0)
+
+
+def test_a_part_asks_by_shorter_names():
+    """Two fits within a run call their releases alike, and each makes its own."""
+    plans = [*named("sums", a_release()), *named("steps", a_release())]
+    of_part = with_ending(plans, " of pairs")
+    run = a_run(*plans, *of_part)
+    part = run.part(" of pairs")
+    part.follow(named("sums", a_release(bound=2.0)))
+    assert part.mechanism("sums") == a_release(bound=2.0).mechanism
+    assert part.bound("steps", 3.0, stretch=1.0) == a_release(bound=3.0).mechanism
+    assert run.mechanism("sums") == run.mechanism("steps") == a_release().mechanism
+    assert not part.plans("sums of pairs")
+    run.release("sums", VALUE)
+    assert part.plans("sums")
+    part.release("sums", VALUE)
+    assert not part.plans("sums")
+    part.steps("steps", 1)(VALUE)
+    run.release("steps", VALUE)
+    with pytest.raises(RuntimeError, match=r"^'sums of pairs' was already released.$"):
+        part.release("sums", VALUE)
+    assert [entry.name for entry in run.log] == [
+        "sums",
+        "sums of pairs",
+        "steps of pairs",
+        "steps",
+    ]
+    run.finish()
 
 
 def test_a_plan_that_follows_changes_bounds_alone():

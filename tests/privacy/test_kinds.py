@@ -86,7 +86,7 @@ def plan_for(estimator, n_untyped, n_numeric=0, n_rows=1000):
     names = tuple(f"c{j}" for j in range(n_untyped + n_numeric))
     given = read_given(names, ("untyped",) * n_untyped + ("numeric",) * n_numeric)
     if isinstance(estimator, DPAdditiveClassifier):
-        return estimator._plan_of(given, n_rows, False)
+        return estimator._plan_of(given, n_rows, 1, False)
     return estimator._table_plan(estimator._budget(n_rows), n_rows, given)
 
 

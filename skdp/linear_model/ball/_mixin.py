@@ -32,8 +32,6 @@ class BallMixin:
     _read: Callable
     # Estimators that use one thread have no such parameter.
     n_jobs = None
-    # Whether columns are of one size by what is public.
-    _alike_columns = False
     # Whether batches are gathered from rows in a ball's units, which are then a copy.
     _copies_rows = True
     # Whether sizes of targets are learnt, and not ranges.
@@ -64,10 +62,13 @@ class BallMixin:
     def _has_share_for_targets(self):
         return self._ball_budget() != 0
 
-    def _planned_learning(self, budget, n_records, sizes, data_norm, share_within=None):
+    def _planned_learning(
+        self, budget, n_records, sizes, data_norm, share_within=None, *, alike=False
+    ):
         """Return plans of ranges of targets and of the ball, or None, and their share of mu^2.
 
-        `sizes` are the numbers of features and of outputs. For `share_within` see `plan_ball`.
+        `sizes` are the numbers of features and of outputs. For `share_within` and `alike` see
+        `plan_ball`.
         """
         n_features, n_outputs = sizes
         ranges, spent_on_targets, share = None, 0.0, self._ball_budget()
@@ -96,7 +97,7 @@ class BallMixin:
             share_within=share_within,
             # Targets have a part of a share that was given.
             spent_on_targets=spent_on_targets if share_of_ball else 0.0,
-            alike=self._alike_columns,
+            alike=alike,
         )
         return ranges, ball, spent_on_targets + spent
 

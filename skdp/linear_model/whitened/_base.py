@@ -103,8 +103,6 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
 
     # Estimators without these parameters have their defaults.
     momentum, public_moment = "auto", None
-    # Additive models say how rough coefficients are, see `WhitenedPlan`.
-    _roughness = None
     _copies_rows = False
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -212,7 +210,19 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
     def _takes_sparse(self):
         return not self.inference
 
-    def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None):
+    def _plan(
+        self,
+        n_records,
+        n_features,
+        n_outputs,
+        *,
+        by_group=False,
+        scale=None,
+        budget=None,
+        alike=False,
+        roughness=None,
+    ):
+        """Return the plan of a fit; for `alike` see `plan_ball`, for `roughness` `WhitenedPlan`."""
         check_n_jobs(self.n_jobs)
         n_columns = self._n_columns(n_features)
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
@@ -228,6 +238,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             (n_features, n_outputs),
             data_norm,
             tuned.SHARE_IN_BALL_OF_INFERENCE if self.inference else None,
+            alike=alike,
         )
         if ball is not None:
             data_norm = 1.0
@@ -255,7 +266,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         )
         make_plan = plan_inference
         if not self.inference:
-            make_plan = partial(plan_whitened, roughness=self._roughness)
+            make_plan = partial(plan_whitened, roughness=roughness)
         return make_plan(
             problem,
             budget,

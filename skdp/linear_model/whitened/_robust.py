@@ -142,9 +142,11 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         )
         return replace(plan, last=plan.ranges.errors)
 
-    def _planned_learning(self, budget, n_records, sizes, data_norm, share_within=None):
+    def _planned_learning(
+        self, budget, n_records, sizes, data_norm, share_within=None, *, alike=False
+    ):
         ranges, ball, spent = super()._planned_learning(
-            budget, n_records, sizes, data_norm, share_within
+            budget, n_records, sizes, data_norm, share_within, alike=alike
         )
         counts, spent_on_counts = plan_counts(
             budget,
