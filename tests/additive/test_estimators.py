@@ -70,7 +70,7 @@ def test_contributions_add_up_to_the_prediction(model, data):
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
 def test_values_are_what_rows_at_their_places_get(model, data):
     X, y = data()
-    model = clone(model).set_params(**LOUD).fit(X, y)
+    model = clone(model).set_params(interactions=None, **LOUD).fit(X, y)
     age, income, job = model.terms_
     rows = X.iloc[:1].loc[[0] * age.knots.size].copy()
     rows["age"] = age.knots
@@ -95,7 +95,7 @@ def test_values_are_what_rows_at_their_places_get(model, data):
 def test_without_noise_it_is_the_optimum_of_centred_columns(model, data):
     """By scikit-learn, with our column of ones, as the penalty reaches the intercept."""
     X, y = data(n_rows=400)
-    settings = {"epsilon": math.inf, "alpha": 1e-2}
+    settings = {"epsilon": math.inf, "alpha": 1e-2, "interactions": None}
     model = clone(model).set_params(**settings).fit(X, y)
     columns = DPTableVectorizer(epsilon=math.inf).fit(X).transform(X)
     assert columns.shape[1] == model._basis.n_columns
