@@ -48,8 +48,7 @@ CLASSES_READ = "the set of classes, which was read from y (declare it with class
 NOT_COVERED = (
     "running time and memory use",
     "preprocessing fitted on the same records, and parameters chosen by looking at them",
-    "scores on private records, cross-validation's included: they carry no noise",
-    "other fits on the same records: add them up with skdp.accountant.compose",
+    "what else is computed from these records: skdp.accountant.compose adds up reports of fits",
 )
 _ACCOUNTANTS = ("pld", "rdp")
 # What a report has of the budget as it is.

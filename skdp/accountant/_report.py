@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from skdp._checks import check_count, check_fields, check_flag, check_within, check_word
 from skdp._version import __version__
-from skdp.accountant import _profile, _report_card, _report_formats
+from skdp.accountant import _profile, _report_card, _report_formats, _report_words
 from skdp.accountant._calibration import resolve_accountant
 from skdp.accountant._events import check_not_negative, common_value
 from skdp.accountant._selection_event import SelectionEvent, checked_releases
@@ -43,12 +43,6 @@ _QUESTIONS = {
     "zero_out": "whether a given {record} was used",
     "replace_one": "which of two given {record}s was used",
     "replace_label": "which of two labels a given record has, the features of all being known",
-}
-_ACCOUNTANTS = {
-    "analytic": "closed form of the Gaussian mechanism (exact)",
-    "pld": "privacy loss distributions (numerical, errs on the private side)",
-    "rdp": "Renyi divergences (an upper bound)",
-    "basic": "sum of pure epsilons (an upper bound; exact for one step)",
 }
 
 
@@ -188,7 +182,7 @@ class PrivacyReport:
         self._check_words()
 
     def _check_words(self):
-        for name, known in (("adjacency", _profile.ADJACENCIES), ("accountant", _ACCOUNTANTS)):
+        for name, known in (("adjacency", _profile.ADJACENCIES), ("accountant", _report_words.ACCOUNTANTS)):
             check_word(vars(self).get(name), name, known)
 
     def _resolved_accountant(self):
@@ -225,15 +219,6 @@ class PrivacyReport:
     def event(self):
         """The releases, in words."""
         return ", then ".join(str(event) for event in self.events)
-
-    @property
-    def _released_parts(self):
-        """What was released, in words: a text for each event, with its name where it has one."""
-        if self.released:
-            return (self.released,)
-        names = self.names or ("",) * len(self.events)
-        pairs = zip(names, self.events, strict=True)
-        return tuple(f"{name}: {event}" if name else str(event) for name, event in pairs)
 
     @property
     def n_releases(self):
@@ -275,6 +260,11 @@ class PrivacyReport:
         """Condition of the guarantee: "while the seed stays secret", or "" without a seed."""
         is_seeded = self.reproducible and math.isfinite(self.epsilon)
         return "while the seed stays secret" if is_seeded else ""
+
+    @property
+    def guarantee(self):
+        """The guarantee in two sentences, to quote: what is protected, and what that means."""
+        return " ".join(_report_words.quoted_guarantee(self, self._record))
 
     @property
     def differentially_private(self):
@@ -493,10 +483,16 @@ class PrivacyReport:
             Lines of at most 79 columns.
         """
         lines = [f"Privacy report: {self!r}", ""]
+        for sentence in _report_words.quoted_guarantee(self, self._record):
+            lines += _wrap(sentence)
+        lines.append("")
         for title, value in self._rows():
-            for place, text in enumerate([value] if isinstance(value, str) else value):
-                first = f"{title if place == 0 else '':<16}"
-                lines += _wrap(text, initial_indent=first, subsequent_indent=" " * 16)
+            if title == "Released" and not isinstance(value, str):
+                # Lines of a table, which keeps its spaces.
+                lines += [f"{title if n == 0 else '':<16}{line}" for n, line in enumerate(value)]
+            elif title != "Guarantee":
+                first = f"{title:<16}"
+                lines += _wrap(value, initial_indent=first, subsequent_indent=" " * 16)
         lines += ["", *_wrap(f"What it means: {self._meaning()}")]
         lists = {"Assumed to be public:": self.assumed_public, "Not covered:": self._left_open()}
         for title, items in lists.items():
@@ -551,8 +547,8 @@ class PrivacyReport:
         ...     print(line[:60])
         | Privacy report | (1, 1e-05)-DP |
         | --- | --- |
+        | Guarantee | What was published is differentially private w
         | Protects | one row: neighbouring data sets are those where
-        | Guarantee | epsilon = 1, delta = 1e-05 |
         """
         return _report_card.card_markdown(self, card)
 
@@ -603,7 +599,10 @@ class PrivacyReport:
         return f"({self.epsilon:g}, {self.delta:g})-DP {self.condition}".rstrip()
 
     def _repr_html_(self):
-        return _report_formats.report_html(f"Privacy report: {self!r}", self._entries())
+        entries = dict(self._entries())
+        if not isinstance(entries["Released"], str):
+            entries["Released"] = tuple(zip(self.names, map(str, self.events), strict=True))
+        return _report_formats.report_html(f"Privacy report: {self!r}", entries.items())
 
     @property
     def _record(self):
@@ -614,18 +613,16 @@ class PrivacyReport:
         return _profile.build_profile(self.events, self.adjacency, self.accountant)
 
     def _rows(self):
+        yield "Guarantee", self.guarantee
         yield (
             "Protects",
             f"{self.unit}: neighbouring data sets are those where "
             + _NEIGHBOURS[self.adjacency].format(record=self._record),
         )
-        guarantee = "no privacy: epsilon is infinite"
-        if math.isfinite(self.epsilon):
-            guarantee = f"epsilon = {self.epsilon:g}, delta = {self.delta:g} {self.condition}"
-            if self.unprotected:
-                guarantee = f"{guarantee.rstrip()}, of all parts but {self._unprotected_names()}"
-        yield "Guarantee", guarantee.rstrip()
-        yield "Released", self._released_parts if any(self.names) else self.released or self.event
+        if any(self.names) and not self.released:
+            yield "Released", _report_words.released_lines(self.names, self.events)
+        else:
+            yield "Released", self.released or self.event
         if self.clipping is not None and math.isfinite(self.clipping):
             bound = f"at most {self.clipping:g} (L2)"
             if any(event.pairwise and not event.erasure for event in self.events):
@@ -633,19 +630,16 @@ class PrivacyReport:
             else:
                 yield "Contribution", f"{bound} per {self._record} and release"
         if math.isfinite(self.epsilon):
-            method = _ACCOUNTANTS[self.accountant]
-            if self.accountant != "basic" and any(event.is_pure for event in self.events):
-                method = f"an upper bound: pure releases beside others, of which {method}"
-            selections = [event for event in self.events if type(event) is SelectionEvent]
-            if selections:
-                if all(event.is_pure for one in selections for event in one.inside):
-                    method = "sums of epsilons"
-                method = f"an upper bound: private selection, of whose trials {method}"
+            method = _report_words.accountant_words(
+                self.accountant,
+                pure_beside_others=any(event.is_pure for event in self.events),
+                selections=[event for event in self.events if type(event) is SelectionEvent],
+            )
             if self.accountant_version != _NO_VERSION:
                 method = f"{method}; {self.accountant_version}"
             yield "Accountant", method
         if self.mu is not None and math.isfinite(self.mu):
-            yield "Gaussian DP", f"mu = {self.mu:.4g}"
+            yield "Gaussian DP", _report_words.gaussian_words(self.mu, f"{self.mu:.4g}", self._record)
         for note in self.notes:
             yield "Note", note
 
@@ -675,18 +669,12 @@ class PrivacyReport:
             return f"no noise was added, and the published numbers may reveal any {self._record}."
         but_not = " but not the seed" if self.condition else ""
         question = _QUESTIONS[self.adjacency].format(record=self._record)
-        meaning = (
+        return (
             "someone who sees everything that was published, and knows every other "
             f"{self._record}{but_not}, tries to tell {question}. If they accept a false alarm "
             f"in 1 % of the cases, they are right in at most {100 * self.tpr_at(0.01):.3g} % of "
-            "the others. A smaller epsilon protects better"
+            "the others. A smaller epsilon protects better."
         )
-        if self.delta > 0:
-            meaning += (
-                ". Whatever can happen is at most exp(epsilon) times as likely as it would be "
-                "otherwise, plus delta"
-            )
-        return f"{meaning}."
 
 
 _SEED_WARNING = (

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Context
 from numbers import Real
 
 from skdp._checks import check_count
-from skdp.accountant import _filter, _profile, _report_formats
+from skdp.accountant import _filter, _profile, _report_formats, _report_words
 from skdp.accountant._selection_event import SelectionEvent
 
 # Facts of a card that are a text or a list of texts, and what tables call them.
@@ -101,12 +101,12 @@ def _entries(report, card):
     yield from ((title, _line(card[name])) for name, title in _FACTS.items() if name in card)
     is_finite = math.isfinite(report.epsilon)
     for title, text in report._entries():
-        if title == "Released":
-            text = _in_turn(text)
+        if title == "Released" and not isinstance(text, str):
+            text = tuple(" ".join(line.split()) for line in text)
         # Among the numbers it stands for all kinds of noise.
         if title != _MU:
             yield title, text
-        if title == "Guarantee" and is_finite:
+        if title == "Protects" and is_finite:
             yield from _numbers(report, card)
     yield "Adjacency", report.adjacency
     if is_finite and not report.released:
@@ -249,7 +249,9 @@ def _items(fact):
 
 
 def _in_turn(released):
-    return released if isinstance(released, str) else ", then ".join(released)
+    if isinstance(released, str):
+        return released
+    return ", then ".join(" ".join(line.split()) for line in released)
 
 
 def _joined(*texts):
@@ -322,7 +324,7 @@ def _gaussian(report):
         cost = _filter.cost_of_report(report, report.adjacency, erasure=erased)
     except _filter.ErasureTooSmallError:
         return "no mu can be computed at this delta"
-    text = f"mu = {_up(cost.mu)}"
+    text = _report_words.gaussian_words(cost.mu, _up(cost.mu), report._record)
     if cost.erasure > 0.0:
         text += f", except with a probability of {_up(cost.erasure)} for which nothing is claimed"
     return text

@@ -16,10 +16,12 @@ _TABLE = (
     "background:transparent;max-width:60em;margin:0.5em 0"
 )
 _LIST = "margin:0;padding-left:1.2em"
+_INNER = "text-align:left;vertical-align:top;padding:0 16px 0 0;border:0"
+_INNER_TABLE = "border:0;border-collapse:collapse;color:inherit;background:transparent;margin:0"
 
 
 def report_html(title, entries):
-    """Write a table of titles and texts; a tuple of texts becomes a list."""
+    """Write a table of titles and texts; of tuples texts become a list, and pairs a table."""
     body = "".join(
         f'<tr style="background:transparent"><th scope="row" style="{_NAME}">{html.escape(name)}'
         f'</th><td style="{_CELL}">{_content(value)}</td></tr>'
@@ -34,6 +36,13 @@ def report_html(title, entries):
 def _content(value):
     if isinstance(value, str):
         return html.escape(value)
+    if not isinstance(value[0], str):
+        rows = "".join(
+            f'<tr style="background:transparent"><td style="{_INNER}">{html.escape(name)}</td>'
+            f'<td style="{_INNER}">{html.escape(text)}</td></tr>'
+            for name, text in value
+        )
+        return f'<table style="{_INNER_TABLE}"><tbody>{rows}</tbody></table>'
     items = "".join(f"<li>{html.escape(item)}</li>" for item in value)
     return f'<ul style="{_LIST}">{items}</ul>'
 

@@ -56,9 +56,7 @@ class SearchBudget(Budget):
     )
     not_covered: ClassVar[tuple[str, ...]] = (
         "running time, memory use and the state of the process, which reveal the number of trials",
-        *Budget.not_covered[1:2],
-        "other scores on private records: they carry no noise",
-        *Budget.not_covered[3:],
+        *Budget.not_covered[1:],
     )
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+import re
 
 import pytest
 
@@ -18,13 +19,21 @@ def a_report(names=NAMES, **changes):
 
 def test_texts_list_releases_by_name():
     lines = a_report().to_text().splitlines()
-    place = lines.index("Released        second moment: 1 x pairwise Gaussian(20)")
-    assert lines[place + 1] == "                steps: 40 x Gaussian(90)"
-    assert (
-        "<li>second moment: 1 x pairwise Gaussian(20)</li><li>steps: 40 x Gaussian(90)</li>"
-    ) in a_report()._repr_html_()
+    place = lines.index("Released        second moment:  1 x pairwise Gaussian(20)")
+    assert lines[place + 1] == "                steps:         40 x Gaussian(90)"
+    cells = [
+        re.findall(r"<td[^>]*>([^<]*)</td>", row)
+        for row in a_report()._repr_html_().split("<tbody>")[2].split("</tbody>")[0].split("</tr>")
+    ]
+    assert cells == [
+        ["second moment", "1 x pairwise Gaussian(20)"],
+        ["steps", "40 x Gaussian(90)"],
+        [],
+    ]
+    markdown = a_report().to_markdown()
+    listed = "\n- second moment: 1 x pairwise Gaussian(20)\n- steps: 40 x Gaussian(90)\n"
+    assert f"**Released**\n{listed}" in markdown
     said = "second moment: 1 x pairwise Gaussian(20), then steps: 40 x Gaussian(90)"
-    assert f"| Released | {said} |" in a_report().to_markdown().replace("\\", "")
     assert said in a_report().to_registry_yaml()
 
 
@@ -32,7 +41,7 @@ def test_nothing_is_said_of_what_has_no_name():
     line = "Released        1 x pairwise Gaussian(20), then 40 x Gaussian(90)"
     assert line in a_report(()).to_text().splitlines()
     lines = a_report(("", "steps")).to_text().splitlines()
-    assert "Released        1 x pairwise Gaussian(20)" in lines
+    assert "Released                1 x pairwise Gaussian(20)" in lines
     # A report of a ledger's events has words of its own.
     assert "Released        three fits" in a_report(released="three fits").to_text().splitlines()
 
