@@ -182,7 +182,10 @@ class PrivacyReport:
         self._check_words()
 
     def _check_words(self):
-        for name, known in (("adjacency", _profile.ADJACENCIES), ("accountant", _report_words.ACCOUNTANTS)):
+        for name, known in (
+            ("adjacency", _profile.ADJACENCIES),
+            ("accountant", _report_words.ACCOUNTANTS),
+        ):
             check_word(vars(self).get(name), name, known)
 
     def _resolved_accountant(self):
@@ -639,7 +642,10 @@ class PrivacyReport:
                 method = f"{method}; {self.accountant_version}"
             yield "Accountant", method
         if self.mu is not None and math.isfinite(self.mu):
-            yield "Gaussian DP", _report_words.gaussian_words(self.mu, f"{self.mu:.4g}", self._record)
+            yield (
+                "Gaussian DP",
+                _report_words.gaussian_words(self.mu, f"{self.mu:.4g}", self._record),
+            )
         for note in self.notes:
             yield "Note", note
 

@@ -36,7 +36,7 @@ def quoted_guarantee(report, record):
         )
     parts = ", ".join(repr(name) for name in report.unprotected)
     but = f"All but {parts} of what was published" if parts else "What was published"
-    while_ = f" {report.condition}" if report.condition else ""
+    numbers = f"epsilon = {report.epsilon:g}, delta = {report.delta:g} {report.condition}".rstrip()
     plus = f", plus {report.delta:g}" if report.delta > 0 else ""
     times = f"exp({report.epsilon:g})"
     if report.epsilon <= _LARGEST_EXPONENT:
@@ -44,7 +44,7 @@ def quoted_guarantee(report, record):
     alternatives = _ALTERNATIVES[report.adjacency].format(record=record)
     return (
         f"{but} is differentially private for {_PROTECTED[report.unit]} (adjacency "
-        f'"{report.adjacency}"), with epsilon = {report.epsilon:g}, delta = {report.delta:g}{while_}.',
+        f'"{report.adjacency}"), with {numbers}.',
         f"{alternatives}, the probabilities of any outcome differ by at most a factor of {times}"
         f"{plus}.",
     )

@@ -19,11 +19,17 @@ def report_of(events=GAUSSIAN, **changes):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, 'published is differentially private for one row (adjacency "zero_out"), with epsilon'),
+        (
+            {},
+            'published is differentially private for one row (adjacency "zero_out"), with epsilon',
+        ),
         ({}, "With a given record in the data, or with a null record in its place, which contrib"),
         ({"adjacency": "replace_one"}, "With a given record in the data, or with any other record"),
         ({"adjacency": "replace_label"}, "private for the label of one row (adjacency"),
-        ({"adjacency": "replace_label"}, "With the label that a given record has, or with any other"),
+        (
+            {"adjacency": "replace_label"},
+            "With the label that a given record has, or with any other",
+        ),
         ({"unit": "one group"}, "for one group of rows, such as all rows of one person (adj"),
         ({"unit": "one group"}, "or with a null group of rows in its place"),
         ({"reproducible": True}, "epsilon = 1, delta = 1e-05 while the seed stays secret. With"),
@@ -67,7 +73,8 @@ def test_pure_noise_beside_other_noise_is_said_in_a_sentence():
 
 def test_mu_is_explained():
     text = " ".join(report_of().to_text().split())
-    assert "mu = 0.1111: together, the releases tell as much as one with Gaussian noise of 9" in text
+    assert "mu = 0.1111: together, the releases tell as much as one with Gaussian noise" in text
+    assert "noise of 9 times the most that one record can change" in text
 
 
 def test_nothing_is_said_of_scores_that_were_not_made():
