@@ -11,13 +11,8 @@ from scipy.special import expit
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._solver import noise_covariance, typical_length
 
-# The mean prediction and its variance are moved to within this, beyond which probabilities don't
-# change, and a mean over predictions has so many nodes.
-_FARTHEST, _N_NODES = 20.0, 21
-_NODES, _WEIGHTS = hermegauss(_N_NODES)
+_NODES, _WEIGHTS = hermegauss(tuned.NODES_OF_PREDICTIONS)
 _SHARES = _WEIGHTS / _WEIGHTS.sum()
-# Roots of the steps' equations are taken if what is left of these is less than this.
-_LARGEST_REST = 1e-6
 
 
 class Law(NamedTuple):
@@ -90,8 +85,8 @@ def _law_of(w, steps, plan):
     length = np.sum((along @ w) ** 2) - np.sum((along @ covariance) * along)
     of_spread = length / (variance * (1.0 - share)) if variance > 0.0 else 1.0
     law = (
-        np.clip(w @ row, -_FARTHEST, _FARTHEST),
-        np.clip(variance, 0.0, _FARTHEST),
+        np.clip(w @ row, -tuned.FARTHEST_LOG_ODDS, tuned.FARTHEST_LOG_ODDS),
+        np.clip(variance, 0.0, tuned.FARTHEST_LOG_ODDS),
         share,
         np.clip(of_spread, tuned.SMALLEST_SHARE_OF_GRADIENT, 1.0),
     )
@@ -124,7 +119,7 @@ def mean_risk(spread, at_mean):
 
 def _intercept_of(rate, spread, otherwise):
     """Return the mean of normal log-odds whose probabilities have this mean."""
-    farthest = 2.0 * _FARTHEST + 8.0 * spread
+    farthest = 2.0 * tuned.FARTHEST_LOG_ODDS + tuned.ROOTS_IN_SPREADS * spread
     if not mean_risk(spread, -farthest) < rate < mean_risk(spread, farthest):
         return otherwise
     return brentq(lambda at_mean: mean_risk(spread, at_mean) - rate, -farthest, farthest)
@@ -197,9 +192,9 @@ def odds_behind(law, movement):
     def rest(odds):
         return averaged(*odds, movement) - (spread, law.mean)
 
-    odds, info, _, _ = fsolve(rest, [0.9 * spread, law.mean], full_output=True)
+    odds, info, _, _ = fsolve(rest, [tuned.FIRST_SLOPE * spread, law.mean], full_output=True)
     slope, intercept = (float(x) for x in odds)
-    is_solved = bool(np.abs(info["fvec"]).max() < _LARGEST_REST)
-    if not (is_solved and 0.0 < slope < spread and abs(intercept) < 2.0 * _FARTHEST):
+    is_solved = bool(np.abs(info["fvec"]).max() < tuned.LARGEST_REST)
+    if not (is_solved and 0.0 < slope < spread and abs(intercept) < 2.0 * tuned.FARTHEST_LOG_ODDS):
         return None
     return slope, intercept
