@@ -236,22 +236,32 @@ def _mean(losses, largest, options):
     return statistic, [Axis(position, nodes, "linear")]
 
 
-def _neg_log_loss(estimator, X, y, options):
+def _of_losses(losses, estimator, X, y, options):
+    """Return the statistic of a mean loss, and its axis, from a function that gives the losses."""
+    return _mean(*losses(estimator, X, y, options), options)
+
+
+def _wrong(estimator, X, y, options):
+    _, (right,), _ = label_axes(estimator, X, y, RIGHT)
+    return 1.0 - right.position, 1.0
+
+
+def _log_losses(estimator, X, y, options):
     classes, codes = read_labels(estimator, X, y)
     of_classes = probabilities(estimator, X, classes.size)
     right = of_classes[np.arange(codes.size), codes]
     losses = -np.log(np.clip(right, tuned.LEAST_PROBABILITY, 1.0))
-    return _mean(losses, _LARGEST_LOG_LOSS, options)
+    return losses, _LARGEST_LOG_LOSS
 
 
 @np.errstate(all="ignore")
-def _neg_brier_score(estimator, X, y, options):
+def _brier_losses(estimator, X, y, options):
     classes, codes = read_labels(estimator, X, y)
     of_classes = probabilities(estimator, X, classes.size)
     if classes.size == 2:
-        return _mean((of_classes[:, 1] - codes) ** 2, 1.0, options)
+        return (of_classes[:, 1] - codes) ** 2, 1.0
     truth = codes[:, np.newaxis] == np.arange(classes.size)
-    return _mean(((of_classes - truth) ** 2).sum(axis=1), 2.0, options)
+    return ((of_classes - truth) ** 2).sum(axis=1), 2.0
 
 
 def _bounds_of(options):
@@ -277,14 +287,14 @@ def _residuals(estimator, X, y, options):
     return target, clip_scores(np.nan_to_num(error, nan=1.0), 0.0, 1.0), high - low
 
 
-def _neg_mean_absolute_error(estimator, X, y, options):
+def _absolute_errors(estimator, X, y, options):
     _, error, width = _residuals(estimator, X, y, options)
-    return _mean(width * error.mean(axis=1), width, options)
+    return width * error.mean(axis=1), width
 
 
-def _neg_mean_squared_error(estimator, X, y, options):
+def _squared_errors(estimator, X, y, options):
     _, error, width = _residuals(estimator, X, y, options)
-    return _mean(((width * error) ** 2).mean(axis=1), width**2, options)
+    return ((width * error) ** 2).mean(axis=1), width**2
 
 
 @np.errstate(all="ignore")
@@ -307,9 +317,8 @@ def _deviances(estimator, X, y, options, power):
     return target, 2.0 * kl_div(target, predicted), 2.0 * high
 
 
-def _neg_mean_deviance(estimator, X, y, options, *, power):
-    _, losses, largest = _deviances(estimator, X, y, options, power)
-    return _mean(losses, largest, options)
+def _losses_of_power(estimator, X, y, options, *, power):
+    return _deviances(estimator, X, y, options, power)[1:]
 
 
 def _d2(estimator, X, y, options, *, power):
@@ -363,13 +372,20 @@ class _Score(NamedTuple):
     row_spread: float | None = None
     # What a score of labels needs to know of these.
     detail: int | None = None
+    # What gives rows' losses and the largest, where the score is their mean, or one less that.
+    losses: Callable | None = None
+
+    @classmethod
+    def of_losses(cls, losses, row_spread):
+        """Return a score that is minus the mean of losses."""
+        return cls(partial(_of_losses, losses), row_spread, losses=losses)
 
 
 _f1 = partial(_of_label, true=0.5, taken=0.5)
 _precision = partial(_of_label, true=0.0, taken=1.0)
 _recall = partial(_of_label, true=1.0, taken=0.0)
 SCORES = {
-    "accuracy": _Score(_accuracy, 0.5, RIGHT),
+    "accuracy": _Score(_accuracy, 0.5, RIGHT, _wrong),
     "balanced_accuracy": _Score(_balanced_accuracy, detail=OF_CLASS),
     "f1": _Score(_f1, detail=TAKEN_FOR),
     "f1_macro": _Score(partial(_f1, macro=True), detail=TAKEN_FOR),
@@ -379,13 +395,13 @@ SCORES = {
     "recall_macro": _Score(_balanced_accuracy, detail=OF_CLASS),
     "roc_auc": _Score(_roc_auc),
     "roc_auc_ovr": _Score(_roc_auc_ovr),
-    "neg_log_loss": _Score(_neg_log_loss, 0.05),
-    "neg_brier_score": _Score(_neg_brier_score, 0.1),
+    "neg_log_loss": _Score.of_losses(_log_losses, 0.05),
+    "neg_brier_score": _Score.of_losses(_brier_losses, 0.1),
     "r2": _Score(_r2),
-    "neg_mean_squared_error": _Score(_neg_mean_squared_error, 0.05),
-    "neg_mean_absolute_error": _Score(_neg_mean_absolute_error, 0.1),
-    "neg_mean_poisson_deviance": _Score(partial(_neg_mean_deviance, power=1.0), 0.1),
-    "neg_mean_gamma_deviance": _Score(partial(_neg_mean_deviance, power=2.0), 0.2),
+    "neg_mean_squared_error": _Score.of_losses(_squared_errors, 0.05),
+    "neg_mean_absolute_error": _Score.of_losses(_absolute_errors, 0.1),
+    "neg_mean_poisson_deviance": _Score.of_losses(partial(_losses_of_power, power=1.0), 0.1),
+    "neg_mean_gamma_deviance": _Score.of_losses(partial(_losses_of_power, power=2.0), 0.2),
     "d2_poisson": _Score(partial(_d2, power=1.0)),
     "d2_gamma": _Score(partial(_d2, power=2.0)),
 }
@@ -426,12 +442,8 @@ def row_scores(estimator, X, y, scoring, target_bounds):
 
     It takes the scorings of `ROW_SPREAD`.
     """
-    options = Options(
-        # There are two nodes, 0 and the largest loss.
-        bins=2,
-        noise_std=0.0,
-        target_bounds=target_bounds,
-        labels=reader_of_labels([scoring], estimator, X, y),
-    )
+    # There are two nodes, 0 and the largest loss.
+    labels = reader_of_labels([scoring], estimator, X, y)
+    options = Options(bins=2, noise_std=0.0, target_bounds=target_bounds, labels=labels)
     _, (axis,) = SCORES[scoring].axes(estimator, X, y, options)
     return axis.position if scoring == "accuracy" else 1.0 - axis.position

@@ -197,6 +197,19 @@ def negative_mean_loss(shares, *, largest, level):
     return _within(value, shares.variance(-losses), level, -largest, 0.0)
 
 
+def mean_difference(shares, *, largest, level):
+    """Give the mean of differences that were rounded to nodes, as many below 0 as above.
+
+    Of a few records the sample may have no variance at all: it is that of one record at least.
+    """
+    above = _graded_nodes(shares.values.size // 2 + 1, largest)
+    nodes = np.concatenate([-above[:0:-1], above])
+    value = (shares.values * nodes).sum()
+    least = (largest / shares.n_independent) ** 2
+    variance = max(shares.of_sample(nodes), least) + shares.of_noise(nodes)
+    return _within(value, variance, level, -largest, largest)
+
+
 def r2(shares, *, error_scale, level):
     """Give the coefficient of determination, from squared errors by targets, rounded to nodes.
 

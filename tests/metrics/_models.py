@@ -5,6 +5,7 @@ from scipy.special import expit
 
 from skdp.metrics import (
     private_calibration_curve,
+    private_compare,
     private_confusion_matrix,
     private_roc_curve,
     private_score,
@@ -14,6 +15,7 @@ OF_LABELS = ("accuracy", "balanced_accuracy", "f1", "precision", "recall")
 OF_LABELS += ("f1_macro", "precision_macro", "recall_macro")
 CLASSIFICATION = (*OF_LABELS, "roc_auc", "neg_log_loss", "neg_brier_score")
 REGRESSION = ("r2", "neg_mean_squared_error", "neg_mean_absolute_error")
+COMPARED = ("accuracy", "neg_log_loss", "neg_brier_score")
 DEVIANCES = ("neg_mean_poisson_deviance", "neg_mean_gamma_deviance", "d2_poisson", "d2_gamma")
 
 
@@ -37,6 +39,16 @@ class Knows(Ranks):
         return np.column_stack([1.0 - p, p])
 
 
+class Opposes(Knows):
+    """The first column is minus the log-odds less one."""
+
+    def predict(self, X):
+        return (X[:, 0] < 1).astype(int)
+
+    def predict_proba(self, X):
+        return super().predict_proba(1.0 - X)
+
+
 class Three:
     """Each column is the probability of a class."""
 
@@ -56,6 +68,13 @@ class Says:
         return X[:, 0]
 
 
+class Off(Says):
+    """The prediction is the same for all rows."""
+
+    def predict(self, X):
+        return np.full(len(X), 0.5)
+
+
 def calls(**options):
     """Every public function and score, by name: functions of X, y and more options."""
 
@@ -73,6 +92,12 @@ def calls(**options):
     }
     found["decision values"] = bind(private_score, estimator=Ranks(), scoring="roc_auc", bins=7)
     found["few nodes"] = bind(private_score, estimator=Knows(), scoring="neg_log_loss", bins=2)
+    for name in COMPARED:
+        models = {"model_a": Knows(), "model_b": Opposes()}
+        found[f"compare {name}"] = bind(private_compare, **models, scoring=name)
+    models = {"model_a": Says(), "model_b": Off(), "target_bounds": (-1, 2)}
+    name = "neg_mean_squared_error"
+    found[f"compare {name}"] = bind(private_compare, **models, scoring=name)
     found["curve"] = bind(private_roc_curve, estimator=Knows())
     found["calibration"] = bind(private_calibration_curve, estimator=Knows())
     found["confusion"] = bind(private_confusion_matrix, estimator=Knows())

@@ -10,6 +10,7 @@ from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
 from skdp.metrics import (
     private_calibration_curve,
+    private_compare,
     private_confusion_matrix,
     private_roc_curve,
     private_score,
@@ -22,10 +23,21 @@ from tests.door import (
     Shares,
     resolve_rows_counted,
 )
-from tests.metrics._models import Knows, binary_records, calls
+from tests.metrics._models import Knows, Opposes, binary_records, calls
 from tests.metrics.test_replay import outcome, record
 
-SCORES = (private_score, private_roc_curve, private_calibration_curve, private_confusion_matrix)
+
+def compared(estimator, X, y, **options):
+    return private_compare(estimator, Opposes(), X, y, **options)
+
+
+SCORES = (
+    compared,
+    private_score,
+    private_roc_curve,
+    private_calibration_curve,
+    private_confusion_matrix,
+)
 
 
 def report_of(score, rng, **options):
