@@ -4,6 +4,7 @@ matplotlib is imported when something is drawn; the extra ``[plot]`` installs it
 """
 
 from skdp.plotting._ledger import LedgerDisplay
+from skdp.plotting._page import report_page
 from skdp.plotting._privacy import PrivacyDisplay
 
 # Names of 0.3, which warn where they are used.
@@ -19,4 +20,5 @@ __all__ = [
     "PrivacyDisplay",
     "PrivacyUtilityDisplay",
     "ShapeFunctionDisplay",
+    "report_page",
 ]
