@@ -3,6 +3,7 @@
 from pathlib import Path
 
 ORDER = (
+    "study_by_patient",
     "quickstart",
     "clipping_and_scaling",
     "which_estimator",
