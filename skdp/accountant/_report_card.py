@@ -4,11 +4,11 @@ import datetime
 import json
 import math
 import re
-from decimal import ROUND_CEILING, Context
 from numbers import Real
 
 from skdp._checks import check_count
 from skdp.accountant import _filter, _profile, _report_formats, _report_words
+from skdp.accountant._report_words import rounded_up
 from skdp.accountant._selection_event import SelectionEvent
 
 # Facts of a card that are a text or a list of texts, and what tables call them.
@@ -307,14 +307,12 @@ def _numbers(report, card):
     if other:
         yield f"Under {other}", _elsewhere(report, other)
     rho = _rho(report)
-    known = f"rho = {_up(rho)}" if rho is not None else "none: not all noise has such a guarantee"
+    known = (
+        f"rho = {rounded_up(rho)}"
+        if rho is not None
+        else "none: not all noise has such a guarantee"
+    )
     yield "zCDP", known
-
-
-def _up(value):
-    """Return a number in four digits, rounded up."""
-    # Beyond twelve digits there is nothing but rounding.
-    return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(f'{value:.12g}')):g}"
 
 
 def _gaussian(report):
@@ -324,9 +322,10 @@ def _gaussian(report):
         cost = _filter.cost_of_report(report, report.adjacency, erasure=erased)
     except _filter.ErasureTooSmallError:
         return "no mu can be computed at this delta"
-    text = _report_words.gaussian_words(cost.mu, _up(cost.mu), report._record)
+    text = _report_words.gaussian_words(cost.mu, rounded_up(cost.mu), report._record)
     if cost.erasure > 0.0:
-        text += f", except with a probability of {_up(cost.erasure)} for which nothing is claimed"
+        erased = rounded_up(cost.erasure)
+        text += f", except with a probability of {erased} for which nothing is claimed"
     return text
 
 
@@ -337,8 +336,8 @@ def _delta(report, n_records):
         return f"delta = {report.delta:g}, to be compared with one over the number of records"
     share, records = report.delta * n_records, "groups" if report.unit == "one group" else "records"
     text = (
-        f"delta = {report.delta:g} is {_up(share)} times 1 / n = {1.0 / n_records:.4g}, for the "
-        f"n = {n_records} {records}, whose number is public"
+        f"delta = {report.delta:g} is {rounded_up(share)} times 1 / n = {1.0 / n_records:.4g}, "
+        f"for the n = {n_records} {records}, whose number is public"
     )
     return text if share <= 1.0 else f"{text}; that is too large: {_TOO_LARGE}"
 
@@ -348,7 +347,7 @@ def _elsewhere(report, adjacency):
     events = _filter.events_under(report, adjacency)
     if adjacency == "zero_out" and report.released:
         # What its events stand for may be distances between neighbours' values, never halved.
-        return f"epsilon = {_up(report.epsilon)} at the same delta"
+        return f"epsilon = {rounded_up(report.epsilon)} at the same delta"
     try:
         epsilon = _profile.epsilon_of(events, adjacency, "pld", report.delta)
     except ValueError:
@@ -359,7 +358,7 @@ def _elsewhere(report, adjacency):
         epsilon = min(epsilon, _profile.group_epsilon(profile, report.delta, 2))
     if math.isinf(epsilon):
         return "no epsilon is known at this delta"
-    return f"epsilon = {_up(epsilon)} at the same delta"
+    return f"epsilon = {rounded_up(epsilon)} at the same delta"
 
 
 def _rho(report):

@@ -1,6 +1,7 @@
 """What reports say in words: the guarantee to quote, how it was computed, and what was released."""
 
 import math
+from decimal import ROUND_CEILING, Context
 
 # No row of a table is wider, unless a single name is.
 _WIDTH = 63
@@ -36,11 +37,12 @@ def quoted_guarantee(report, record):
         )
     parts = ", ".join(repr(name) for name in report.unprotected)
     but = f"All but {parts} of what was published" if parts else "What was published"
-    numbers = f"epsilon = {report.epsilon:g}, delta = {report.delta:g} {report.condition}".rstrip()
-    plus = f", plus {report.delta:g}" if report.delta > 0 else ""
-    times = f"exp({report.epsilon:g})"
+    epsilon, delta = rounded_up(report.epsilon, 6), rounded_up(report.delta, 6)
+    numbers = f"epsilon = {epsilon}, delta = {delta} {report.condition}".rstrip()
+    plus = f", plus {delta}" if report.delta > 0 else ""
+    times = f"exp({epsilon})"
     if report.epsilon <= _LARGEST_EXPONENT:
-        times = _rounded_up(math.exp(report.epsilon))
+        times = rounded_up(math.exp(report.epsilon))
     alternatives = _ALTERNATIVES[report.adjacency].format(record=record)
     return (
         f"{but} is differentially private for {_PROTECTED[report.unit]} (adjacency "
@@ -50,9 +52,11 @@ def quoted_guarantee(report, record):
     )
 
 
-def _rounded_up(value):
-    """Return a number of at least 1 in three decimals, rounded up."""
-    return f"{math.ceil(value * 1000) / 1000:g}" if value < 1000 else f"{math.ceil(value)}"
+def rounded_up(value, digits=4):
+    """Return a number in so many digits, rounded up."""
+    # Beyond twelve digits there is nothing but rounding.
+    up = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(f"{value:.12g}")
+    return f"{float(up):.{digits}g}"
 
 
 def accountant_words(accountant, *, pure_beside_others, selections):

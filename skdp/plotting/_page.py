@@ -18,7 +18,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto
 .wide { overflow-x: auto; }
 img { max-width: 100%; background: white; }
 pre { white-space: pre-wrap; }
-table { border-collapse: collapse; }
+table { border-collapse: collapse; font-size: 0.85rem; }
 th, td { padding: 0.15rem 0.6rem; text-align: left; vertical-align: top; }
 """
 _ONE_FOR_ALL = (
