@@ -13,6 +13,7 @@ import sklearn
 
 __all__ = [
     "BudgetExceededError",
+    "CostlySearchWarning",
     "LargeDeltaWarning",
     "LedgerError",
     "LedgerWarning",
@@ -98,6 +99,27 @@ class LostDataWarning(UserWarning):
     >>> from skdp.exceptions import LostDataWarning
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", LostDataWarning)  # stop instead, in production
+    """
+
+
+class CostlySearchWarning(UserWarning):
+    """A search is over settings whose default is mostly better, as a search divides the budget.
+
+    It follows from the names of the settings alone, and comes before anything is charged. See
+    :doc:`/selection`.
+
+    Raises
+    ------
+    CostlySearchWarning
+        By a search over `alpha` of estimators of private whitening and of additive models, where it
+        is made an error.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skdp.exceptions import CostlySearchWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", CostlySearchWarning)  # rather than divide the budget
     """
 
 

@@ -20,7 +20,7 @@ from skdp._families.losses import (
 )
 from skdp._families.penalties import Penalty, make_penalty
 from skdp._families.targets import as_targets, clip_targets, encode_labels
-from skdp._families.weights import EVEN, WeightScale, class_scale, weigh
+from skdp._families.weights import EVEN, Weights, WeightScale, class_scale, weigh
 from skdp._release import (
     mechanisms as mechanisms_module,
     plan as plan_module,
@@ -158,6 +158,7 @@ from skdp.additive._plan import plan_additive
 from skdp.additive._points import Bins, places as bin_places
 from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape, all_noise, monotone
+from skdp.additive._shares import expected_shares, release_shares
 from skdp.audit._audit import Fitter, _one_run
 from skdp.audit._canaries import World, default_canaries, given_canaries
 from skdp.audit._result import (

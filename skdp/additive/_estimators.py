@@ -20,11 +20,12 @@ from skdp.additive import _tuned as tuned
 from skdp.additive._chosen import chosen_signs
 from skdp.additive._curves import roughness
 from skdp.additive._fitted import Fitted
-from skdp.additive._plan import MODEL, plan_additive, strength_of
+from skdp.additive._plan import MODEL, SharesPlan, plan_additive, strength_of
 from skdp.additive._points import PointsMixin
 from skdp.additive._reading import ALL_NOISE, ReadingMixin
 from skdp.additive._second_fit import SecondFitMixin
 from skdp.additive._shapes import all_noise, bent, means_of, monotone, shape_of
+from skdp.additive._shares import SharesMixin
 from skdp.exceptions import warn_user
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model._base import (
@@ -35,7 +36,12 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model.whitened._base import Solved
-from skdp.preprocessing.table._given import check_n_knots, chosen_pairs, given_to, nothing_given
+from skdp.preprocessing.table._given import (
+    check_n_knots,
+    chosen_pairs,
+    given_to,
+    nothing_given,
+)
 from skdp.preprocessing.table._kinds import settle_kinds
 from skdp.preprocessing.table._plan_kinds import learnt_names
 from skdp.preprocessing.table._solver import learn_table
@@ -55,7 +61,7 @@ CONSTRAINTS = {
 }
 
 
-class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimator):
+class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
     # Parameters of the constructors of subclasses.
@@ -71,6 +77,8 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
     _validated_y: Callable
 
     _reads_raw, _most_knots = True, MOST_KNOTS
+    # Whether a model of which nothing is known but its intercept predicts the shares of classes.
+    _predicts_shares = False
     # Bounds that a step before promises are of columns by place: here they are of names.
     _uses_feature_bounds = False
     # Before a fit nothing but classes was read: no kind of a column, and no column without a type.
@@ -99,6 +107,8 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
             n_knots=check_n_knots(self.knots),
             products=self._rules_for(n_outputs, len(given.names)),
             most_of_auto=self._most_knots,
+            # Rows of a person may be of several classes.
+            class_outputs=n_outputs if self._predicts_shares and not by_group else None,
         )
 
     def _assumed(self):
@@ -176,6 +186,10 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
         run = plan.start(self.random_state)
 
         # 4. solve
+        if isinstance(plan, SharesPlan):
+            return self._fit_shares(
+                targets, target_units, public_weight, model, frame, given, pairs, signs, plan, run
+            )
         counted, n_there = self._there(frame, weights, n_records)
         frame, counted, given, plan = settle_kinds(
             frame, counted, given, partial(given_to, self), plan=plan, run=run
@@ -312,16 +326,11 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, CaptionMixin, RowPrivateEstimat
                 coefs[0, part] = monotone(shape, coefs[0, part], signs[j])
             shapes.append(shape)
 
-        def read():
-            parts = zip(shapes, basis.slices, covariances, strict=True)
-            return tuple(s.read(coefs[:, part], c, frame.names) for s, part, c in parts)
-
-        terms = read()
-        if is_private(self) and all_noise(terms, shapes, covariances):
+        parts = list(zip(shapes, basis.slices, covariances, strict=True))
+        terms = tuple(shape.read(coefs[:, part], c, frame.names) for shape, part, c in parts)
+        # Nothing is hidden by noise where nothing was learnt.
+        if is_private(self) and coefs.any() and all_noise(terms, shapes, covariances):
             warn_user(ALL_NOISE)
-            intercept += means_of(shapes, basis, coefs).sum(axis=0)
-            coefs[:] = 0.0
-            terms = read()
         model.coef_ = coefs if model.coef_.ndim == 2 else coefs[0]
         model.intercept_ = float(intercept[0]) if np.ndim(model.intercept_) == 0 else intercept
         offsets = means_of(shapes, basis, coefs)
@@ -508,6 +517,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
     (age (hats): 9 values, smokes (words): 3 values)
     """
 
+    _predicts_shares = True
     _one_curve = "monotonic_cst is for two classes: fit one class against the others."
     _parameter_constraints = {**CONSTRAINTS, **CLASS_CONSTRAINTS}  # noqa: RUF012
 

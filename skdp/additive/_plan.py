@@ -1,14 +1,17 @@
 """The plan of an additive model: what learns the table, and what the model spends in all."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._checks import check_within
 from skdp._release.plan import ADDITIVE_KEY, Budget, Plan
-from skdp._release.release import Cost, Planned, costs_of
+from skdp._release.release import Cost, Planned, Release, costs_of, named
+from skdp._rows.row_sums import rounding_slack
 from skdp.accountant import GaussianEvent
 from skdp.additive import _tuned as tuned
 from skdp.preprocessing._plan import count_release, hide_categories
+from skdp.preprocessing.table._given import without_learning
 from skdp.preprocessing.table._plan import TablePlan, plan_table
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 from skdp.preprocessing.table._tuned import MOST_KNOTS
@@ -18,6 +21,13 @@ from skdp.preprocessing.table._tuned import MOST_KNOTS
 MODEL, PRODUCTS = "linear model", "linear model of products"
 # What names of the second model's releases end in: both models call theirs alike.
 OF_PRODUCTS = " of products"
+# What is released where noise would hide all else.
+SHARES = "shares of classes"
+SHARES_ALONE = (
+    "The records are too few for this epsilon and so many columns, as public numbers tell: noise "
+    "would hide the effect of every column. So the whole budget is spent on the shares of the "
+    "classes, and all rows are predicted alike. A features_budget fits a model all the same."
+)
 _NO_DELTA = (
     "delta must be positive: additive models have Gaussian noise. For delta=0 take "
     "DPSGDClassifier or DPSGDRegressor with mechanism='laplace' on scaled columns."
@@ -86,15 +96,52 @@ class AdditivePlan(Plan):
         return super().report(**changes)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SharesPlan(Plan):
+    """The plan of the shares of classes alone, with the whole budget.
+
+    The table has no releases: its columns are constants, but for those that are given.
+    """
+
+    stream_key: ClassVar[tuple[int, ...]] = (ADDITIVE_KEY,)
+    notes: ClassVar[tuple[str, ...]] = (SHARES_ALONE,)
+    # No kinds of columns are learnt before.
+    charged: ClassVar[None] = None
+
+    table: TablePlan
+    shares: Release
+
+    @property
+    def releases(self):
+        """One release."""
+        return named(SHARES, self.shares)
+
+    def report(self, *, of_models=(), **changes):
+        """Return the report of a run, which fits no linear models."""
+        return super().report(**changes)
+
+
 def strength_of(alpha, n_records):
     """Return the strength of the penalty for so many records."""
     return tuned.RECORDS_OF_PENALTY / n_records if alpha == "auto" else alpha
 
 
-def plan_additive(budget, given, *, features_budget, n_rows, n_knots, most_of_auto, products=None):
+def plan_additive(
+    budget,
+    given,
+    *,
+    features_budget,
+    n_rows,
+    n_knots,
+    most_of_auto,
+    products=None,
+    class_outputs=None,
+):
     """Plan an additive model of so many records, of whose columns some things are given.
 
     `products` are the `ProductRules` of its loss where products of curves are asked for, or None.
+    `class_outputs` is how many numbers stand for a label, 1 for two classes, where the shares of
+    classes may be all that is released; else it is None.
     """
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_NO_DELTA)
@@ -104,6 +151,8 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots, most_of_au
     share = features_budget if n_terms else 0.0
     if share == "auto":
         noise = count_release(budget, n_rows=n_rows, n_columns=n_terms).mechanism.noise_std / n_rows
+        if class_outputs is not None and noise > tuned.LARGEST_NOISE_OF_MODEL:
+            return _plan_shares(budget, given, n_rows, class_outputs)
         share = tuned.SMALLEST_SHARE
         if noise < tuned.LARGEST_NOISE_OF_COUNT:
             share = min(share + tuned.SHARE_PER_NOISE * noise, tuned.LARGEST_SHARE)
@@ -148,3 +197,25 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots, most_of_au
         stream_key=AdditivePlan.stream_key,
         table_share=share,
     )
+
+
+def _plan_shares(budget, given, n_rows, class_outputs):
+    """Plan to release the shares of classes alone; see `release_shares`.
+
+    The label of two classes is one of two numbers that are 1 apart, about 0. Of more classes it is
+    the indicator of one, about the mean of the indicators of all. Two of these are sqrt(2) apart.
+    """
+    bound, pair_bound = 0.5, 1.0
+    if class_outputs > 1:
+        bound, pair_bound = math.sqrt(1.0 - 1.0 / class_outputs), math.sqrt(2.0)
+    shares = budget.release(
+        bound=bound,
+        pair_bound=pair_bound,
+        n_records=n_rows,
+        size=class_outputs,
+        slack=rounding_slack(n_rows, class_outputs, 1),
+    )
+    table = plan_table(
+        budget, budget, without_learning(given), n_rows=n_rows, basis="hats", n_knots="auto"
+    )
+    return SharesPlan(budget=budget, n_rows=n_rows, table=table, shares=shares)

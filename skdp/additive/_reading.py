@@ -69,14 +69,20 @@ def _place(label, name):
 
 
 ALL_NOISE = (
+    "The noise hides the effect of every column: no term can be told from noise, and all terms "
+    "together can't. Take more records, a larger epsilon, or fewer columns."
+)
+_ALL_FLAT = (
     "The noise hides the effect of every column: the model predicts the same for all rows. Take "
     "more records, a larger epsilon, or fewer columns."
 )
 
 
 def are_flat(terms):
-    """Return whether the values of all terms are 0, as where noise hides all of them together."""
-    # Weak terms that together are more than noise keep their values.
+    """Return whether the values of all terms are 0, as where shares of classes are released alone.
+
+    Terms that look like noise keep their values.
+    """
     return not any(term.values.any() for term in terms)
 
 
@@ -111,7 +117,7 @@ def as_markdown(terms, intercept, reading):
             numbers[-1] = "unknown"
         numbers.append("unknown" if np.isnan(row["n"]) else f"{row['n']:.0f}")
         lines.append([_in_cell(name), _in_cell(str(row["label"])), *numbers])
-    note = f"{ALL_NOISE}\n\n" if are_flat(terms) else ""
+    note = f"{_ALL_FLAT}\n\n" if are_flat(terms) else ""
     return note + "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

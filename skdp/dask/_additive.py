@@ -33,6 +33,8 @@ class _Reader(Reader, TableReader):  # type: ignore[override]
 class DaskAdditive(DaskTwin):
     """Fits of additive models whose counts and sums over rows are made where the rows are."""
 
+    # Shares of labels aren't released where rows are in partitions: that is for few records.
+    _predicts_shares = False
     _learnt_too = "_kinds", "_read", "_untyped", "_basis", "_model", "_offsets"
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -14,7 +14,9 @@ from skdp._estimator import (
     rehearse,
     require_groups,
 )
+from skdp.additive._estimators import BaseAdditive
 from skdp.ledger._account import ALREADY_CHARGED
+from skdp.linear_model.whitened._base import BaseWhitened
 from skdp.model_selection._rows import (
     has_steps,
     last_step,
@@ -85,6 +87,14 @@ class Candidates:
         """Return what fits assume besides what their plans do."""
         said = (words for model in self.models for words in last_step(model)._assumed())
         return tuple(dict.fromkeys(said))
+
+    def search_alpha(self):
+        """Return whether the penalty of models that choose all else themselves is searched."""
+        names = {name for settings in self.settings for name in settings}
+        ends = {name.rpartition("__")[2] for name in names}
+        return "alpha" in ends and any(
+            isinstance(model_of(model), (BaseWhitened, BaseAdditive)) for model in self.models
+        )
 
     def declare_classes(self, read):
         """Hand all classifiers the same classes; return whether they had to be read."""

@@ -447,6 +447,8 @@ GIVEN = {"categories": {"w": WORDS}, "random_state": 0, "epsilon": 25.0}
 PAIR = {"interactions": [("x", "w")]}
 # With this epsilon there is room for products.
 FOUND = {"interactions": "auto", "epsilon": 200.0}
+# With this one, shares of classes are all that is released.
+FEW = {"epsilon": 0.3}
 ADDITIVE_CASES = [
     Case(model, data=TABLE)
     for model in [
@@ -460,6 +462,8 @@ ADDITIVE_CASES = [
         DPAdditiveRegressor(loss="gamma", target_bounds=(0.1, 2.0), **GIVEN),
         DPAdditiveClassifier(**TWO | GIVEN | FOUND),
         DPAdditiveRegressor(adjacency="replace_one", **GIVEN | FOUND),
+        DPAdditiveClassifier(**TWO | GIVEN | FEW),
+        DPAdditiveClassifier(adjacency="replace_one", **THREE | GIVEN | FEW),
     ]
 ]
 ADDITIVE_OF_PEOPLE = [

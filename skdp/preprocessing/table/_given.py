@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
@@ -101,6 +101,21 @@ def given_to(estimator, names, kinds):
         feature_bounds=estimator.feature_bounds,
         knots=estimator.knots,
         categories=estimator.categories,
+    )
+
+
+def without_learning(given):
+    """Return what is given where nothing is learnt: a column of which nothing is given is constant.
+
+    A column without a kind is one of words.
+    """
+    kinds = tuple(WORD if kind == UNTYPED else kind for kind in given.kinds)
+    columns = list(zip(kinds, given.knots, given.categories, strict=True))
+    return replace(
+        given,
+        kinds=kinds,
+        knots=[np.zeros(1) if holds_numbers(k) and at is None else at for k, at, _ in columns],
+        categories=[[] if holds_words(k) and words is None else words for k, _, words in columns],
     )
 
 

@@ -1,0 +1,133 @@
+"""Shares of classes alone, where public numbers say that noise would hide all else."""
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from tests._loops import for_each
+from tests.door import Weights, expected_shares, gaussian_mu, release_shares
+
+SHARE = 0.3
+
+
+def few(n_rows=500, n_classes=2):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.random(n_rows), "b": rng.choice(["x", "y"], n_rows)})
+    X["c"] = pd.Series(rng.integers(0, 5, n_rows).tolist(), dtype=object)
+    rest = 1.0 - SHARE
+    shares = (
+        [rest, SHARE] if n_classes == 2 else [rest, *[SHARE / (n_classes - 1)] * (n_classes - 1)]
+    )
+    return X, np.repeat(np.arange(n_classes), np.round(n_rows * np.array(shares)).astype(int))
+
+
+MODEL = DPAdditiveClassifier(classes=[0, 1], epsilon=0.1, delta=1e-6, random_state=0)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_public_numbers_say_where_a_model_would_be_noise(adjacency):
+    """A bin of the first counts would need more than half of the records to show."""
+    n_rows, n_columns = 1000, 9
+    factor = 1.0 if adjacency == "zero_out" else math.sqrt(2.0)
+
+    def releases(noise, **settings):
+        # An epsilon whose counts of all columns have this noise.
+        low, high = 1e-3, 100.0
+        for _ in range(60):
+            epsilon = math.sqrt(low * high)
+            found = factor * math.sqrt(n_columns) / gaussian_mu(epsilon, 1e-6) / n_rows
+            low, high = (epsilon, high) if found > noise else (low, epsilon)
+        model = clone(MODEL).set_params(adjacency=adjacency, epsilon=epsilon, **settings)
+        return [planned.name for planned in model._plan(n_rows, n_columns).releases]
+
+    assert releases(0.0405) == ["shares of classes"]
+    assert "linear model" in releases(0.0395)
+    assert "linear model" in releases(0.0405, features_budget=0.2)
+
+
+def test_people_and_targets_have_models():
+    plan = MODEL._plan(500, 3, by_group=True)
+    assert "shares of classes" not in [planned.name for planned in plan.releases]
+    plan = DPAdditiveRegressor(epsilon=0.1, target_bounds=(0, 1))._plan(500, 3)
+    assert "shares of classes" not in [planned.name for planned in plan.releases]
+
+
+def test_shares_are_all_that_is_released():
+    X, y = few()
+    model = clone(MODEL).set_params(interactions=[("b", "c")], monotonic_cst={"a": 1})
+    with pytest.warns(UserWarning, match="too few for this epsilon"):
+        model.fit(X, y)
+    report = model.privacy_report_
+    assert report.names == ("shares of classes",)
+    assert report.mu == pytest.approx(gaussian_mu(0.1, 1e-6), rel=1e-6)
+    assert any("too few for this epsilon" in note for note in report.notes)
+    assert [term.name for term in model.terms_] == ["a", "b", "c", "b x c"]
+    assert all((term.values == 0.0).all() and term.is_noise for term in model.terms_)
+    np.testing.assert_array_equal(model.explain(X), 0.0)
+    np.testing.assert_array_equal(model.feature_importances_, 0.0)
+    found = model.predict_proba(X)[:, 1]
+    assert np.ptp(found) == 0.0
+    # Half of the noise of a count, six deviations.
+    assert abs(found[0] - SHARE) < 6 * 0.5 / gaussian_mu(0.1, 1e-6) / len(X)
+    assert model.to_markdown().startswith("The noise hides")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_noise_is_that_of_one_release(n_classes):
+    """Nothing is left for a table, a ball or steps: shares are as near as the budget makes them."""
+    X, y = few(n_rows=1000, n_classes=n_classes)
+    model = clone(MODEL).set_params(classes=np.arange(n_classes))
+    fits = [clone(model).set_params(random_state=seed).fit(X, y) for seed in range(60)]
+    found = np.array([fit.predict_proba(X[:1])[0, 0] for fit in fits])
+    of_count = 1.0 / gaussian_mu(0.1, 1e-6) / len(X)
+    wanted = 0.5 * of_count if n_classes == 2 else math.sqrt(2.0 / 3.0) * of_count
+    # A standard deviation of 60 numbers is off by less than half of it, but for 1e-6.
+    assert np.std(found) == pytest.approx(wanted, rel=0.5)
+    assert abs(found.mean() - (1.0 - SHARE)) < 5 * wanted / math.sqrt(60) + 0.002
+
+
+def exact(targets, weights=None):
+    """Return shares by a release with next to no noise."""
+    mechanism = SimpleNamespace(noise_std=1e-7)
+    run = SimpleNamespace(mechanism=lambda name: mechanism, release=lambda name, value: value)
+    frame = SimpleNamespace(counted=lambda entries: entries)
+    return release_shares(targets, Weights() if weights is None else weights, frame, run)
+
+
+def test_weights_of_rows_and_of_classes_count():
+    targets = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    np.testing.assert_allclose(exact(targets), [0.5, 0.5], atol=1e-6)
+    weights = Weights(np.array([1.0, 0.5, 1.25, 1.25]), np.zeros(4, bool))
+    weights = weights._replace(scale=weights.scale._replace(largest=1.25))
+    np.testing.assert_allclose(exact(targets, weights), [0.625, 0.375], atol=1e-6)
+    several = 2.0 * np.eye(3)[[0, 0, 1, 2]] - 1.0
+    np.testing.assert_allclose(exact(several), [0.5, 0.25, 0.25], atol=1e-6)
+    X, y = few()
+    plain = clone(MODEL).fit(X, y)
+    heavy = clone(MODEL).set_params(class_weight={1: 4.0}).fit(X, y)
+    assert heavy.intercept_ - plain.intercept_ == pytest.approx(math.log(4.0), rel=1e-9)
+    left_out = clone(MODEL).set_params(class_weight={1: 0.0}).fit(X, y)
+    assert left_out.predict_proba(X[:1])[0, 1] < 1e-6
+
+
+@for_each(
+    "released, noise",
+    itertools.product([-0.3, 0.0, 0.02, 0.5, 1.1], [0.01, 0.08, 0.5, 10.0]),
+)
+def test_a_released_share_is_drawn_into_its_range(released, noise):
+    """It is the mean of all shares in [0, 1], by how likely each makes what was released."""
+    shares = np.linspace(0.0, 1.0, 100_001)
+    logs = -0.5 * ((shares - released) / noise) ** 2
+    density = np.exp(logs - logs.max())
+    # The ends stand for half as much of the line as others.
+    density[[0, -1]] *= 0.5
+    wanted = (shares * density).sum() / density.sum()
+    (found,) = expected_shares(np.array([released]), noise)
+    assert found == pytest.approx(wanted, rel=1e-3)
+    assert 0.0 < found < 1.0
