@@ -9,12 +9,14 @@ from sklearn.pipeline import Pipeline
 
 from skdp._estimator import (
     RecordPrivateEstimator,
+    is_private,
     model_of,
     refuse_settings,
     rehearse,
     require_groups,
 )
 from skdp.additive._estimators import BaseAdditive
+from skdp.exceptions import CostlySearchWarning, warn_user
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model.whitened._base import BaseWhitened
 from skdp.model_selection._rows import (
@@ -71,6 +73,10 @@ _FILLS_GAPS = (
     "a search takes no DPPipeline with a DPSimpleImputer that may fill with NaN: a record may make "
     "the next step fail, and what fails isn't chosen, without any noise. Fill with numbers."
 )
+_SEARCH_OF_ALPHA = (
+    "A search over alpha is mostly worse than one fit by default: it divides the budget, and alpha "
+    "matters little. Leave it out of the settings; doc/selection.rst has numbers."
+)
 _ALLOWS = "a search takes no DPPipeline that allows steps to learn without privacy."
 
 
@@ -87,14 +93,6 @@ class Candidates:
         """Return what fits assume besides what their plans do."""
         said = (words for model in self.models for words in last_step(model)._assumed())
         return tuple(dict.fromkeys(said))
-
-    def search_alpha(self):
-        """Return whether the penalty of models that choose all else themselves is searched."""
-        names = {name for settings in self.settings for name in settings}
-        ends = {name.rpartition("__")[2] for name in names}
-        return "alpha" in ends and any(
-            isinstance(model_of(model), (BaseWhitened, BaseAdditive)) for model in self.models
-        )
 
     def declare_classes(self, read):
         """Hand all classifiers the same classes; return whether they had to be read."""
@@ -199,7 +197,17 @@ def make_candidates(search, settings):
         models.append(model)
     if len({is_classifier(model) for model in (estimator, *models)}) > 1:
         raise ValueError("candidates must all be classifiers or regressors, as the estimator is.")
+    if is_private(search):
+        _warn_of_alpha(settings, models)
     return Candidates(settings, tuple(models))
+
+
+def _warn_of_alpha(settings, models):
+    """Advise against a search of the penalty of models that choose all else themselves."""
+    names = {name.rpartition("__")[2] for setting in settings for name in setting}
+    last = [model_of(model) for model in models]
+    if "alpha" in names and any(isinstance(m, (BaseWhitened, BaseAdditive)) for m in last):
+        warn_user(_SEARCH_OF_ALPHA, CostlySearchWarning)
 
 
 def set_report(model, report):

@@ -34,7 +34,7 @@ from skdp._sklearn import (
     quietly,
     validate_table,
 )
-from skdp.exceptions import CostlySearchWarning, warn_user
+from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.metrics._plan import ScoreBudget, check_counted, count_noise, resolve_rows_counted
 from skdp.metrics._release import COUNTED
@@ -65,10 +65,6 @@ _OTHER_TYPES = (
     "a candidate chooses columns by their types (make_column_selector), and X has columns of "
     "numbers whose types aren't those of numbers, as which trials get them: give such columns a "
     "type of NumPy's, by X.astype({...}), or choose columns by names."
-)
-_SEARCH_OF_ALPHA = (
-    "A search over alpha is mostly worse than one fit by default: it divides the budget, and alpha "
-    "matters little. Leave it out of the settings; doc/selection.rst has numbers."
 )
 _WORDS_OR_GAPS = ("could not convert string to float", "Input X contains NaN")
 _CHOOSE = {"repeat": run_repeated, "compose": run_composed}
@@ -175,9 +171,6 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         if classifies:
             self.classes_, targets = encode_labels(y, model_of(candidates.models[0]).classes)
             n_outputs = targets.shape[1]
-
-        if candidates.search_alpha():
-            warn_user(_SEARCH_OF_ALPHA, CostlySearchWarning)
 
         # 3. plan from public numbers
         scoring, classes = self._scoring(classifies), self.classes_ if classifies else None

@@ -3,6 +3,7 @@
 import inspect
 import math
 import os
+import warnings
 from itertools import product
 
 import numpy as np
@@ -19,7 +20,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils import get_tags
 
 from skdp.accountant import PrivacyReport, TruncatedNegativeBinomial
-from skdp.exceptions import BudgetExceededError
+from skdp.additive import DPAdditiveClassifier
+from skdp.exceptions import BudgetExceededError, CostlySearchWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import (
     DPCDClassifier,
@@ -55,6 +57,33 @@ INSTANCES = [
     ),
 ]
 TWO = {"classes": [0, 1]}
+
+
+def test_a_search_over_alpha_is_advised_against_before_it_is_charged(tmp_path):
+    """Of estimators that choose all else themselves, by the names of settings alone."""
+    X, y = records()
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=8.0, delta=1e-2)
+    within = make_pipeline(NormClipper(), DPLogisticRegression(**TWO))
+    for estimator, grid in [
+        (DPLogisticRegression(**TWO), ALPHAS),
+        (within, {"dplogisticregression__alpha": [1e-4]}),
+        (DPAdditiveClassifier(**TWO), ALPHAS),
+    ]:
+        advised = DPGridSearch(estimator, grid, ledger=ledger)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", CostlySearchWarning)
+            with pytest.raises(CostlySearchWarning):
+                advised.fit(X, y)
+        assert ledger.spent == 0.0
+    for estimator, grid, epsilon in [
+        (DPLogisticRegression(**TWO), {"data_norm": [1.0, 2.0]}, 1.0),
+        (DPSGDClassifier(max_iter=1, **TWO), ALPHAS, 1.0),
+        # Nothing is divided.
+        (DPLogisticRegression(**TWO), ALPHAS, math.inf),
+    ]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", CostlySearchWarning)
+            DPGridSearch(estimator, grid, epsilon=epsilon, random_state=0).fit(X, y)
 
 
 def test_nothing_is_relaxed_without_noise():
