@@ -92,10 +92,16 @@ def test_the_noise_is_that_of_one_release(n_classes):
     assert abs(found.mean() - (1.0 - SHARE)) < 5 * wanted / math.sqrt(60) + 0.002
 
 
-def exact(targets, weights=None):
-    """Return shares by a release with next to no noise."""
+def exact(targets, weights=None, released=None):
+    """Return shares by a release with next to no noise; what is released is added to a list."""
+    released = [] if released is None else released
     mechanism = SimpleNamespace(noise_std=1e-7)
-    run = SimpleNamespace(mechanism=lambda name: mechanism, release=lambda name, value: value)
+
+    def release(name, value):
+        released.append(value)
+        return value
+
+    run = SimpleNamespace(mechanism=lambda name: mechanism, release=release)
     frame = SimpleNamespace(counted=lambda entries: entries)
     return release_shares(targets, Weights() if weights is None else weights, frame, run)
 
@@ -106,6 +112,11 @@ def test_weights_of_rows_and_of_classes_count():
     weights = Weights(np.array([1.0, 0.5, 1.25, 1.25]), np.zeros(4, bool))
     weights = weights._replace(scale=weights.scale._replace(largest=1.25))
     np.testing.assert_allclose(exact(targets, weights), [0.625, 0.375], atol=1e-6)
+    released = []
+    for labels in (targets, targets * [[1.0], [1.0], [1.0], [-1.0]]):
+        exact(labels, weights, released)
+    # The heaviest record moves the sum by no more than the bound of a pair.
+    assert abs(released[1] - released[0]) == pytest.approx(1.0, rel=1e-12)
     several = 2.0 * np.eye(3)[[0, 0, 1, 2]] - 1.0
     np.testing.assert_allclose(exact(several), [0.5, 0.25, 0.25], atol=1e-6)
     X, y = few()
