@@ -35,6 +35,7 @@ extensions = [
     "everything",
     "accessible",
     "mathml",
+    "releases",
     "results",
     "wide",
 ]

@@ -324,8 +324,8 @@ def _gaussian(report):
         return "no mu can be computed at this delta"
     text = _report_words.gaussian_words(cost.mu, rounded_up(cost.mu), report._record)
     if cost.erasure > 0.0:
-        erased = rounded_up(cost.erasure)
-        text += f", except with a probability of {erased} for which nothing is claimed"
+        probability = rounded_up(cost.erasure)
+        text += f", except with a probability of {probability} for which nothing is claimed"
     return text
 
 

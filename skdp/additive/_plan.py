@@ -1,4 +1,7 @@
-"""The plan of an additive model: what learns the table, and what the model spends in all."""
+"""The plan of an additive model: what learns the table, and what the model spends in all.
+
+The proof is in the documentation, "theory/additive".
+"""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Plan of a classifier and the counts that recalibrate it: two parts of one budget."""
+"""Plan of a classifier and the counts that recalibrate it: two parts of one budget.
+
+The proof is in the documentation, "theory/scores".
+"""
 
 import dataclasses
 import math

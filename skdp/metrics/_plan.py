@@ -1,4 +1,7 @@
-"""Plan of histograms: releases of counts, of which a record moves one each."""
+"""Plan of histograms: releases of counts, of which a record moves one each.
+
+The proof is in the documentation, "theory/scores".
+"""
 
 import math
 from dataclasses import dataclass

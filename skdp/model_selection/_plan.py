@@ -1,4 +1,7 @@
-"""Plan of a search: what each trial may spend, how many there are, and what choosing costs."""
+"""Plan of a search: what each trial may spend, how many there are, and what choosing costs.
+
+The proof is in the documentation, "theory/selection".
+"""
 
 import functools
 import math

@@ -1,4 +1,7 @@
-"""Plans of private transformers: what they release, all of it on full batches."""
+"""Plans of private transformers: what they release, all of it on full batches.
+
+Proofs are in the documentation, "theory/preprocessing" and "theory/categories".
+"""
 
 import math
 from collections.abc import Callable

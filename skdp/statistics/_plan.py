@@ -1,4 +1,7 @@
-"""The plan of a description: what finds bins and words, what counts in them, and means."""
+"""The plan of a description: what finds bins and words, what counts in them, and means.
+
+The proof is in the documentation, "theory/describe".
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""Plans of the learnt ball: counts of lengths, counts of entries by column, and means of rows."""
+"""Plans of the learnt ball: counts of lengths, counts of entries by column, and means of rows.
+
+The proof is in the documentation, "theory/ball".
+"""
 
 import math
 import struct

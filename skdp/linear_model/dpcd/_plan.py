@@ -1,4 +1,7 @@
-"""The plan of DP-CD: releases of a coordinate of the gradient, and of columns' mean squares."""
+"""The plan of DP-CD: releases of a coordinate of the gradient, and of columns' mean squares.
+
+The proof is in the documentation, "theory/passes".
+"""
 
 import math
 from dataclasses import dataclass, replace

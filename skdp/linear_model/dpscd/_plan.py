@@ -1,4 +1,7 @@
-"""Plans of DP-SCD and its two baselines: one release of a bounded sum per step."""
+"""Plans of DP-SCD and its two baselines: one release of a bounded sum per step.
+
+The proof is in the documentation, "theory/hidden_dual".
+"""
 
 import math
 from dataclasses import dataclass, replace

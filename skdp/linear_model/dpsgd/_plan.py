@@ -1,6 +1,8 @@
 """Plans of gradient descent: Gaussian noise on Poisson batches, Laplace noise on disjoint ones.
 
 doc/theory/default_rules.rst has the reasons of automatic batches, clipping and steps.
+
+The proof is in the documentation, "user_guide/dpsgd".
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Plans of label privacy: one Gaussian release of sums of rows by label, or flipped labels."""
+"""Plans of label privacy: one Gaussian release of sums of rows by label, or flipped labels.
+
+The proof is in the documentation, "theory/walr".
+"""
 
 import math
 from dataclasses import dataclass, replace

@@ -1,4 +1,7 @@
-"""Plans of private whitening: the rows' second moment, full-batch steps, and standard errors."""
+"""Plans of private whitening: the rows' second moment, full-batch steps, and standard errors.
+
+Proofs are in the documentation, "theory/whitening" and "theory/inference".
+"""
 
 import math
 from collections.abc import Callable

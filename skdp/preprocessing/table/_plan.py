@@ -1,4 +1,7 @@
-"""The plan of what learns a table: counts of numbers, three times and ever finer, and of words."""
+"""The plan of what learns a table: counts of numbers, three times and ever finer, and of words.
+
+The proof is in the documentation, "theory/table".
+"""
 
 from dataclasses import dataclass
 

@@ -2,6 +2,8 @@
 
 What follows depends on the kinds, which a release tells. So there are two plans: this one, which is
 charged, and one that it makes of the kinds. Whatever they are, that spends the same.
+
+The proof is in the documentation, "theory/table".
 """
 
 from collections.abc import Callable

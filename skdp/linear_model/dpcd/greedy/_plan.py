@@ -1,4 +1,7 @@
-"""The plan of greedy DP-CD: in turn the choice of a coordinate, and a release of its slope."""
+"""The plan of greedy DP-CD: in turn the choice of a coordinate, and a release of its slope.
+
+The proof is in the documentation, "theory/greedy".
+"""
 
 import math
 from dataclasses import dataclass
