@@ -282,7 +282,11 @@ from skdp.linear_model.whitened._standard_errors import (
 )
 from skdp.linear_model.whitened._summary import _ends
 from skdp.linear_model.whitened._tuned import RULES, RULES_IN_BALL
-from skdp.metrics import _release as metrics_release_module, _statistics as statistics_module
+from skdp.metrics import (
+    _release as metrics_release_module,
+    _statistics as statistics_module,
+    _thresholds as thresholds_module,
+)
 from skdp.metrics._plan import (
     HistogramPlan,
     ScoreBudget,

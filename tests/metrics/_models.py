@@ -10,6 +10,7 @@ from skdp.metrics import (
     private_roc_curve,
     private_score,
 )
+from skdp.model_selection import private_threshold
 
 OF_LABELS = ("accuracy", "balanced_accuracy", "f1", "precision", "recall")
 OF_LABELS += ("f1_macro", "precision_macro", "recall_macro")
@@ -98,6 +99,8 @@ def calls(**options):
     models = {"model_a": Says(), "model_b": Off(), "target_bounds": (-1, 2)}
     name = "neg_mean_squared_error"
     found[f"compare {name}"] = bind(private_compare, **models, scoring=name)
+    costs = {"false_positive": 1.0, "false_negative": 5.0}
+    found["threshold"] = bind(private_threshold, estimator=Knows(), costs=costs)
     found["curve"] = bind(private_roc_curve, estimator=Knows())
     found["calibration"] = bind(private_calibration_curve, estimator=Knows())
     found["confusion"] = bind(private_confusion_matrix, estimator=Knows())
