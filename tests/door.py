@@ -157,7 +157,7 @@ from skdp.additive._fitted import Fitted
 from skdp.additive._plan import plan_additive
 from skdp.additive._points import Bins, places as bin_places
 from skdp.additive._products import second_view
-from skdp.additive._shapes import Shape, all_noise, monotone
+from skdp.additive._shapes import Shape, all_noise, monotone, shape_of
 from skdp.additive._shares import expected_shares, release_shares
 from skdp.audit._audit import Fitter, _one_run
 from skdp.audit._canaries import World, default_canaries, given_canaries

@@ -198,25 +198,26 @@ def all_noise(terms, shapes, covariances):
 class ProductShape:
     """How a product of two curves is read: by one number, its coefficient.
 
-    Its mean is that under the released counts if columns were independent.
+    Its mean is that under the released counts if columns were independent. `points` are both curves
+    at the bins of their columns, and `shares` those of the records there.
     """
 
     term: ProductTerm
-    points: np.ndarray
-    shares: np.ndarray
+    points: tuple
+    shares: tuple
 
     @classmethod
     def of(cls, term):
         """Return the shape of a product."""
         parts = [Shape.of(part) for part in (term.first, term.second)]
         curves = zip(term.curves, parts, strict=True)
-        first, second = (curve.of_columns(part.points) for curve, part in curves)
-        shares = np.multiply.outer(*[part.shares for part in parts])
-        return cls(term, np.multiply.outer(first, second).reshape(-1, 1), shares.ravel())
+        points = tuple(curve.of_columns(part.points) for curve, part in curves)
+        return cls(term, points, tuple(part.shares for part in parts))
 
     @cached_property
     def mean(self):
-        return self.shares @ self.points
+        of_curves = zip(self.shares, self.points, strict=True)
+        return np.atleast_1d(np.prod([shares @ points for shares, points in of_curves]))
 
     @property
     def weights(self):
@@ -231,7 +232,7 @@ class ProductShape:
     def read(self, coefs, covariance, names):
         """Return the term with coefficients of shape (1, 1), and their variance."""
         value, std = float(coefs[0, 0]), float(np.sqrt(max(covariance[0, 0], 0.0)))
-        size = self.shares @ np.abs(self.points[:, 0] - self.mean[0])
+        size = _mean_distance(*self.points, *self.shares, float(self.mean[0]))
         return ShapeTerm(
             name=self.term.name,
             kind=self.term.kind,
@@ -246,6 +247,24 @@ class ProductShape:
             importance=float(abs(value) * size),
             is_noise=_is_noise(value**2, *self.squares_of_noise(covariance, 1)),
         )
+
+
+def _mean_distance(first, second, shares, others, mean):
+    """Return the mean of ``|first * second - mean|``, over all pairs of points.
+
+    Without noise each value of a column is a point, and pairs would be too many for memory. So
+    points of `second` are sorted, and summed up to where the difference changes its sign.
+    """
+    order = np.argsort(second)
+    values, weights = second[order], others[order]
+    below = np.concatenate([[0.0], np.cumsum(weights)])
+    summed = np.concatenate([[0.0], np.cumsum(weights * values)])
+    # Where a curve is 0 the product is, too; a quotient would overflow.
+    is_flat = np.abs(first) < 1e-100
+    turns = mean / np.where(is_flat, 1.0, first)
+    places = np.searchsorted(values, turns)
+    distances = turns * (2.0 * below[places] - below[-1]) + summed[-1] - 2.0 * summed[places]
+    return float(shares @ np.where(is_flat, abs(mean), np.abs(first) * distances))
 
 
 def shape_of(term):

@@ -1,6 +1,7 @@
 """Products of curves: columns of a second fit that follow from a row and what was released."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from tests.door import (
     WordsTerm,
     additive_tuned,
     second_view,
+    shape_of,
 )
 
 AUTO = {"interactions": "auto", "epsilon": 20.0, "random_state": 0}
@@ -222,6 +224,35 @@ def test_a_product_of_nothing_is_noise():
     model = DPAdditiveRegressor(**AUTO | {"epsilon": 4.0}).fit(X, y)
     (product,) = [term for term in model.terms_ if term.name == "x x z"]
     assert abs(product.values[0]) < 5.0 * product.std[0]
+
+
+def test_the_importance_of_a_product_is_its_mean_size_over_pairs_of_bins():
+    basis = terms()
+    view = view_of(basis)
+    for product in view.products:
+        parts = [Shape.of(part) for part in (product.first, product.second)]
+        curves = zip(product.curves, parts, strict=True)
+        at_bins = np.multiply.outer(*[curve.of_columns(part.points) for curve, part in curves])
+        shares = np.multiply.outer(*[part.shares for part in parts])
+        mean = (shares * at_bins).sum()
+        shape = shape_of(product)
+        assert shape.mean[0] == pytest.approx(mean, abs=1e-15)
+        read = shape.read(np.array([[-2.0]]), np.zeros((1, 1)), ["x", "z", "w"])
+        assert read.importance == pytest.approx(2.0 * (shares * np.abs(at_bins - mean)).sum())
+
+
+def test_without_noise_products_of_columns_of_many_values_fit_into_memory(rng):
+    """Each value is a bin then: pairs of bins of two columns would be 10 ** 10."""
+    n = 10**5
+    curve = terms().terms[1]
+    many = replace(curve, points=rng.uniform(0.0, 4.0, n), counts=np.ones(n))
+    (product,) = [one for one in view_of(terms()).products if one.name == "x x z"]
+    both = replace(product, first=many, second=many, curves=(product.curves[1],) * 2)
+    shape = shape_of(both)
+    values = product.curves[1].of_columns(Shape.of(many).points)
+    drawn = rng.permutation(values) * values
+    read = shape.read(np.ones((1, 1)), np.zeros((1, 1)), ["x", "z", "w"])
+    assert read.importance == pytest.approx(np.abs(drawn - drawn.mean()).mean(), rel=0.02)
 
 
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
