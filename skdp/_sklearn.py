@@ -84,6 +84,7 @@ _PUBLIC_WEIGHT = (
     "Weights that follow from records would tell of them."
 )
 _NO_WEIGHTS = ": rows have no weights here."
+_ROWS_ALONE = ": this estimator protects rows, and can't protect groups of them, such as people."
 _OTHER_INDEX = (
     "{name} is a Series whose index differs from that of {rows}, and its entries are taken in "
     "their order: give {name}.loc[{rows}.index], or {name}.to_numpy() where they are already in "
@@ -158,6 +159,8 @@ def _refuse_arguments(estimator, method, of_fit, args, kwargs):
         text = f"{type(estimator).__name__}.{method}() {error}"
     if "sample_weight" in kwargs:
         text += _PUBLIC_WEIGHT if "public_weight" in of_fit.parameters else _NO_WEIGHTS
+    elif "groups" in kwargs and "groups" not in of_fit.parameters:
+        text += _ROWS_ALONE
     raise TypeError(text)
 
 

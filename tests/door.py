@@ -169,6 +169,7 @@ from skdp.audit._result import (
 )
 from skdp.calibration._calibrated import fit_sigmoid
 from skdp.calibration._plan import CalibrationPlan
+from skdp.extend import _run as own_run_module
 from skdp.inspection import _duality as duality_module
 from skdp.ledger import (
     _filter as ledger_filter_module,
@@ -346,3 +347,4 @@ from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm,
 from skdp.statistics import _describe as describe_module
 from skdp.statistics._columns import NumberColumn
 from skdp.statistics._plan import plan_description
+from skdp.utils._replay import spied_releases

@@ -37,7 +37,7 @@ ROOMS = [
     {"additive", "metrics"},
     {"calibration", "dask", "pipeline"},
     {"model_selection"},
-    {"audit", "datasets", "inspection", "onnx", "plotting"},
+    {"audit", "datasets", "extend", "inspection", "onnx", "plotting"},
     {"statistics"},
     {"utils", ""},
 ]

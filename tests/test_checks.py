@@ -4,6 +4,7 @@ All that `skdp.utils.discovery` finds is checked by its default. The table has v
 made of other estimators. None is expected to fail but where scikit-learn excuses its own.
 """
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -251,6 +252,16 @@ def of_promises():
 @pytest.mark.parametrize("estimator", of_promises(), ids=str)
 def test_check_private_estimator(estimator):
     check_private_estimator(estimator)
+
+
+@for_each("estimator", sorted(set(map(type, PROMISES)), key=lambda kind: kind.__name__))
+def test_fits_of_skdp_publish_how_many_steps_or_what_bounds(estimator):
+    """Estimators of others needn't."""
+    X = np.random.default_rng(0).uniform(-0.5, 0.5, (60, 3))
+    fitted = estimator().fit(X, (X[:, 0] > 0.0).astype(int))
+    is_transformer = hasattr(estimator, "transform")
+    promised = ("norm_bound_", "feature_bounds_") if is_transformer else ("n_iter_",)
+    assert set(promised) <= vars(fitted).keys()
 
 
 def test_checks_refuse_a_mechanism_that_is_not_valid_for_all_that_they_ask():

@@ -30,6 +30,8 @@ CANDIDATES_KEY = 8
 PIPELINE_KEY = 9
 ADDITIVE_KEY = 10
 DESCRIPTION_KEY = 11
+# Each class of estimators outside the package has a second word of its own.
+EXTEND_KEY = 12
 # Each class of private transformers has a key of its own.
 SCALER_KEY = 20
 QUANTILE_KEY = 21

@@ -310,7 +310,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def _check_estimator(self):
         inner = self.estimator
         is_ours = isinstance(inner, RecordPrivateEstimator) and is_classifier(inner)
-        if not is_ours or isinstance(inner, MetaEstimatorMixin):
+        if not is_ours or not inner._is_of_skdp or isinstance(inner, MetaEstimatorMixin):
             raise ValueError(_NOT_OURS.format(type(inner).__name__))
         refuse_settings(inner, self, "estimator")
 

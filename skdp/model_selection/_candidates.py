@@ -233,7 +233,9 @@ def check_candidate(model):
         if name.rpartition("__")[2] in _TELLING and value:
             raise ValueError(f"{name!r} of a candidate would reveal how many fits ran: unset it.")
     last = last_step(model)
-    if not (isinstance(last, RecordPrivateEstimator) and hasattr(last, "predict")):
+    is_private_model = isinstance(last, RecordPrivateEstimator) and hasattr(last, "predict")
+    # What an own estimator raises, and so which trials fail, may follow from a record.
+    if not is_private_model or not last._is_of_skdp:
         raise TypeError(_NOT_OURS.format(type(last).__name__))
     _check_pipeline(last)
 

@@ -225,8 +225,11 @@ def _with_wrapped(step):
 
 def _why_private_is_refused(step, is_last, is_frozen):
     if not all(type(one).__module__.startswith("skdp.") for one in _with_wrapped(step)):
-        reason = "its class was made from one of skdp, and may do anything"
-        return reason, "use the class of skdp itself"
+        return (
+            "its class isn't one of skdp's, and may do anything",
+            "use a class of skdp itself; or scikit-learn's Pipeline, in which private steps have "
+            "budgets of their own, and skdp.inspection.total_report",
+        )
     if isinstance(step, (BoundsScaler, NormClipper)):
         return None
     if not is_frozen and not isinstance(step, RecordPrivateEstimator):

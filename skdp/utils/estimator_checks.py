@@ -1,79 +1,26 @@
 """Checks that every private estimator must pass, in this package or in yours."""
 
-import contextlib
-import copy
 import math
 import pickle
 import struct
 import warnings
 from fractions import Fraction
-from typing import NamedTuple
-from unittest import mock
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
-from skdp._release import mechanisms
+from skdp._release.mechanisms import ExponentialChoice, RandomizedResponse
 from skdp._release.plan import resolve_delta
+from skdp._rows.bounds import null_records
 from skdp.exceptions import PrivacyWarning
-
-
-class _Release(NamedTuple):
-    """A release that was made: by what mechanism, and what it gave."""
-
-    mechanism: object
-    result: object
-
-
-@contextlib.contextmanager
-def spied_releases(script=()):
-    """Give a list that grows by the mechanism and result of every release made meanwhile.
-
-    Releases give what is in the script in their place, as long as there is something; see
-    `_as_scripted`.
-    """
-    made = []
-    originals = {
-        cls: cls.release
-        for cls in vars(mechanisms).values()
-        if isinstance(cls, type) and hasattr(cls, "release")
-    }
-
-    def spy(cls):
-        def release(self, *args, **kwargs):
-            released = originals[cls](self, *args, **kwargs)
-            if len(made) < len(script):
-                released = _as_scripted(script[len(made)].result, released, args[0])
-            made.append(_Release(self, copy.deepcopy(released)))
-            return released
-
-        return release
-
-    with contextlib.ExitStack() as stack:
-        for cls in originals:
-            stack.enter_context(mock.patch.object(cls, "release", spy(cls)))
-        yield made
-
-
-def _as_scripted(scripted, released, value):
-    """Return what is in a script in place of a release of a value.
-
-    Where counts of categories are released, one may be there that a single record has alone: it
-    gets no noise, which any threshold hides.
-    """
-    if np.shape(scripted) == np.shape(released):
-        return copy.deepcopy(scripted)
-    filled = np.array(value, dtype=np.float64)
-    alone = filled == 1.0
-    assert np.size(scripted) == np.sum(~alone), "the size of a release depends on the data"
-    filled[~alone] = scripted
-    return filled
-
+from skdp.utils._replay import assert_within_bounds, spied_releases
 
 __all__ = ["check_private_estimator"]
 
 _N_ROWS, _N_FEATURES = 240, 3
+# The record that changes.
+_RECORD = 17
 # Parameters whose automatic values are published.
 _RESOLVED = ("alpha", "clipping_norm", "eta0", "proximal", "target_bounds")
 # A correlation of noise above this has a probability below 1e-9 under independence.
@@ -183,7 +130,7 @@ def _check_releases_made_are_releases_reported(estimator, X, y):
     events = [event for event in report.events if event.noise_multiplier < math.inf]
     n_releases = sum(event.n_releases for event in events)
     # Coordinates of a pass are parts of one release; a batch may be smaller than its mechanism's.
-    sizes = [(np.size(result), getattr(of, "size", None)) for of, result in made]
+    sizes = [(np.size(one.result), getattr(one.mechanism, "size", None)) for one in made]
     n_made = sum(Fraction(size, whole or size or 1) for size, whole in sizes)
     assert n_releases in (n_made, len(made)), (
         "the number of releases isn't the number in the report"
@@ -191,7 +138,7 @@ def _check_releases_made_are_releases_reported(estimator, X, y):
     multipliers = {release.mechanism.noise_multiplier for release in made}
     reported = {event.noise_multiplier for event in events}
     assert multipliers == reported, "the noise that was added isn't the noise in the report"
-    for mechanism, _ in made:
+    for mechanism in (one.mechanism for one in made):
         enough = mechanism.noise_multiplier * mechanism.contribution_bound
         assert mechanism.noise_std >= enough, "less noise than multiplier times bound was added"
 
@@ -208,8 +155,10 @@ def _check_seeds(estimator, X, y):
     seeded = (_weights(_fit(estimator, X, y, random_state=seed)) for seed in (3, 4))
     noisy = np.not_equal(*seeded) & (first != 0.0)
     agree = np.isin(first[noisy], second)
-    assert agree.size, "no weight has noise"
-    assert not agree.any(), "unseeded fits agree, or follow numpy's global state"
+    # The same place may be chosen twice.
+    if not _only_chooses(estimator, X, y):
+        assert agree.size, "no weight has noise"
+        assert not agree.any(), "unseeded fits agree, or follow numpy's global state"
     assert not unseeded[0].privacy_report_.reproducible, "an unseeded fit says it is reproducible"
     for make_seed in (lambda: 3, lambda: np.random.RandomState(3)):
         first, second = (_fit(estimator, X, y, random_state=make_seed()) for _ in range(2))
@@ -218,7 +167,15 @@ def _check_seeds(estimator, X, y):
     state = np.random.RandomState(3)
     first, second = (_fit(estimator, X, y, random_state=state) for _ in range(2))
     shared = np.array_equal(_weights(first), _weights(second))
-    assert not shared, "two fits that draw from one RandomState share their noise"
+    if not _only_chooses(estimator, X, y):
+        assert not shared, "two fits that draw from one RandomState share their noise"
+
+
+def _only_chooses(estimator, X, y):
+    """Return whether all that a fit releases are choices among few."""
+    with spied_releases() as made:
+        _fit(estimator, X, y, random_state=0)
+    return all(isinstance(one.mechanism, ExponentialChoice) for one in made)
 
 
 def _check_one_row_has_bounded_influence(estimator, X, y):
@@ -251,10 +208,7 @@ def _check_no_attribute_grows_with_rows(estimator, X, y):
     doubled = _fit(estimator, np.vstack([X, X]), np.concatenate([y, y]), random_state=None)
     growth = len(pickle.dumps(doubled)) - len(pickle.dumps(fitted))
     assert growth < _N_ROWS, "the pickle grows with n_samples"
-    transforms = hasattr(estimator, "transform")
-    promised = ("norm_bound_", "feature_bounds_") if transforms else ("n_iter_",)
-    for name in (*promised, "privacy_report_"):
-        assert name in _public_state(fitted), f"{name} is missing"
+    assert "privacy_report_" in _public_state(fitted), "privacy_report_ is missing"
 
 
 def _check_nothing_but_releases_depends_on_the_data(estimator, X, y):
@@ -336,24 +290,28 @@ def _check_noise_of_columns_is_independent(estimator, X, y):
         for one, other in zip(*(_arrays(fit[name]) for fit in fits), strict=True):
             if one.shape == (n_features,) and one.dtype.kind == "f" and (one != other).any():
                 # What bounds all columns together bounds each.
-                together = np.abs(one).max() == fits[0]["norm_bound_"]
+                together = np.abs(one).max() == fits[0].get("norm_bound_")
                 assert np.unique(one).size > 1 or together, f"{name} has one noise for all columns"
 
 
 def _check_promises_hold_of_any_row(estimator, X, y):
-    """Of a transformer's output, also where rows are nothing like those that it learnt from."""
+    """What a transformer promises of its output holds of rows that are nothing like the records."""
     if not hasattr(estimator, "transform"):
         return
     fitted = _fit(estimator, X, y, random_state=0)
-    if math.isinf(fitted.norm_bound_):
+    longest_promised = getattr(fitted, "norm_bound_", math.inf)
+    ranges_promised = getattr(fitted, "feature_bounds_", None)
+    if math.isinf(longest_promised) and (ranges_promised is None or hasattr(fitted, "norm_bound_")):
         # Nothing is promised, and there may be words.
         return
     gapped = _with_gaps(X) if get_tags(estimator).input_tags.allow_nan else ()
     for rows in (X, 1e3 * X, 1e200 * X, 1e-200 * X, *gapped):
         transformed = np.asarray(fitted.transform(rows), dtype=np.float64)
         longest = np.linalg.norm(transformed, axis=1).max()
-        assert longest <= fitted.norm_bound_ * (1.0 + 1e-9), "a row exceeds norm_bound_"
-        low, high = (np.broadcast_to(bound, transformed.shape) for bound in fitted.feature_bounds_)
+        assert longest <= longest_promised * (1.0 + 1e-9), "a row exceeds norm_bound_"
+        if ranges_promised is None:
+            continue
+        low, high = (np.broadcast_to(bound, transformed.shape) for bound in ranges_promised)
         margin = 1e-9 * np.maximum(np.abs(low), np.abs(high))
         assert (low - margin <= transformed).all(), "an entry is below feature_bounds_"
         assert (transformed <= high + margin).all(), "an entry is above feature_bounds_"
@@ -379,7 +337,8 @@ def _check_noise_of_outputs_is_independent(estimator, X, y):
         return
     n_features = 400
     X, y = _data(estimator, n_outputs=3, n_features=n_features)
-    if _protects_labels_only(_fit(estimator, X, y)):
+    fitted = _fit(estimator, X, y)
+    if not hasattr(fitted, "coef_") or _protects_labels_only(fitted):
         # That rows are public may be used to remove what noise of all classes has in common.
         return
     coef = _fit(_unshrunk(estimator), np.zeros_like(X), y, random_state=0).coef_
@@ -396,6 +355,9 @@ def _check_spread_shrinks_with_epsilon(estimator, X, y):
     # Automatic settings may grow with epsilon; with equal ones only the noise differs.
     estimator = _unshrunk(estimator)
     resolved = _fit(estimator, X, y)
+    if not (hasattr(resolved, "coef_") or hasattr(resolved, "norm_bound_")):
+        # Other attributes may be of any kind, such as directions, whose signs noise turns.
+        return
     # A solver that stops by itself takes another number of steps under other noise.
     stops = estimator.get_params().get("solver") == "lbfgs"
     if "max_iter" in estimator.get_params() and hasattr(resolved, "n_iter_") and not stops:
@@ -418,6 +380,60 @@ def _check_spread_shrinks_with_epsilon(estimator, X, y):
         relative.append(spreads[-1] / max(np.sqrt(np.mean(weights**2, axis=0)).mean(), 1e-300))
     falls = [one[0] > one[1] > one[2] > 0.0 for one in (spreads, relative)]
     assert any(falls), "the spread doesn't shrink with epsilon"
+
+
+def _check_releases_move_within_their_bounds(estimator, X, y):
+    """A record that leaves or changes moves a release by no more than its noise is for.
+
+    All fits have the releases of one, so that each release is compared given the same past.
+    """
+    if _reads_categories(estimator):
+        # Which counts are released follows from the records, and a threshold hides it.
+        return
+    with spied_releases() as made:
+        report = _fit(estimator, X, y, random_state=0).privacy_report_
+    accounted = list(zip(report.names, report.events, strict=True))
+    each = [(name, event) for name, event in accounted for _ in range(event.n_releases)]
+    is_response = any(isinstance(one.mechanism, RandomizedResponse) for one in made)
+    if len(each) != len(made) or is_response:
+        # Parts of releases have no bound of their own, and a coin for a label has none.
+        return
+    names, events = zip(*each, strict=True)
+    fits = {}
+    labels_only = report.adjacency == "replace_label"
+    for record, (row, target) in _records(estimator, X[_RECORD], y[_RECORD]).items():
+        rows, targets = X.copy(), y.copy()
+        rows[_RECORD], targets[_RECORD] = X[_RECORD] if labels_only else row, target
+        with spied_releases(script=made) as fits[record]:
+            _fit(estimator, rows, targets, random_state=0)
+    null = None
+    with spied_releases(script=made) as again, null_records([_RECORD]) as asked:
+        _fit(estimator, X, y, random_state=0)
+    if asked.consulted and not labels_only:
+        null = "a null record"
+        fits[null] = again
+    numbers = {len(of_fit) for of_fit in fits.values()}
+    assert numbers == {len(made)}, "the number of releases depends on the data"
+    assert_within_bounds(fits, events, names, null=null)
+
+
+def _records(estimator, row, target):
+    """Return a row and a target for each thing that a record may become, by what it is."""
+    far = 1e9 * np.where(row < 0.0, -1.0, 1.0)
+    first = np.eye(row.size)[0]
+    targets = [target, target]
+    if is_classifier(estimator):
+        targets[1] = 1 - target
+    elif is_regressor(estimator):
+        targets = [1e9, 1e9 if get_tags(estimator).target_tags.positive_only else -1e9]
+    return {
+        "as generated": (row, target),
+        "0": (0.0 * row, target),
+        "far away": (far, targets[0]),
+        "far on the other side": (-far, targets[1]),
+        "far in one column": (1e9 * first, targets[1]),
+        "of another target": (row, targets[1]),
+    }
 
 
 # In the order in which they stand here.

@@ -364,7 +364,7 @@ def test_what_a_calibrated_classifier_wraps_is_looked_at():
     y = np.arange(60) % 2
     two = {"classes": [0, 1]}
     refused = {
-        "its class was made from one of skdp": Made(**two),
+        "its class isn't one of skdp's": Made(**two),
         "keeps means and variances": make_private_pipeline(
             StandardScaler(), DPLogisticRegression(**two)
         ),

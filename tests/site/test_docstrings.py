@@ -22,6 +22,7 @@ PUBLIC = [
     "skdp.calibration",
     "skdp.dask",
     "skdp.exceptions",
+    "skdp.extend",
     "skdp.inspection",
     "skdp.ledger",
     "skdp.linear_model",
@@ -61,7 +62,7 @@ def test_delta_bounds_a_probability():
 
 # They have nothing to refuse.
 CANNOT_FAIL = {"AuditResult", "LargeDeltaWarning", "PrivacyWarning", "mu", "sample"}
-CANNOT_FAIL |= {"scaled_to_group", "categories"}
+CANNOT_FAIL |= {"scaled_to_group", "categories", "FitRun", "Sizes"}
 CANNOT_FAIL |= {"to_dict", "to_json", "to_local", "to_markdown", "to_text", "PrivateDescription"}
 
 

@@ -96,14 +96,19 @@ class OneNoiseForAllColumns(HonestScaler):
         self.mean_ = np.full_like(self.mean_, self.mean_[0])
 
 
+class ForgetsTheReport(HonestScaler):
+    @property
+    def privacy_report_(self):
+        return self._kept
+
+    @privacy_report_.setter
+    def privacy_report_(self, report):
+        self._kept = report
+
+
 class PromisesTooLittle(HonestScaler):
     def tamper(self, X):
         self.norm_bound_ *= 0.5
-
-
-class PromisesNothing(HonestScaler):
-    def tamper(self, X):
-        del self.feature_bounds_
 
 
 class PromisesOneSide(HonestScaler):
@@ -200,7 +205,7 @@ FAULTS = {
     CentresByTheData: "mean_ depends on the data",
     OneNoiseForAllColumns: "mean_ has one noise",
     PromisesTooLittle: "exceeds norm_bound_",
-    PromisesNothing: "feature_bounds_ is missing",
+    ForgetsTheReport: "privacy_report_ is missing",
     PromisesOneSide: "below feature_bounds_",
     KeepsTheDual: "dimension of n_samples|pickle",
     CountsPositives: "largest_ depends on the data",
