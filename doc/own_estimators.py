@@ -145,7 +145,7 @@ class CarelessMean(DPBaseRegressor):
         return [Value("sum of targets", shape=(), bound=1.0)]
 
     def learn(self, X, y, run):
-        self.mean_ = run.release("sum of targets", np.clip(y, -2.0, 2.0).sum()) / run.n_records
+        self.mean_ = run.release("sum of targets", run.clip(y, -2.0, 2.0).sum()) / run.n_records
 
     def predict(self, X):
         return np.full(len(self.read_rows(X)), self.mean_)

@@ -111,6 +111,28 @@ class FitRun:
         rows = clip_rows(X, data_norm=norm, fit_intercept=False, clip=self.is_private)
         return rows.augmented(np.arange(len(X)))
 
+    def clip(self, numbers, low, high):
+        """Return numbers moved into a range, such as columns or targets.
+
+        Parameters
+        ----------
+        numbers : ndarray
+            Numbers.
+        low, high : float or ndarray
+            Ends of the range, public numbers.
+
+        Returns
+        -------
+        within : ndarray
+            A new array. Without privacy numbers stay as they are.
+
+        Raises
+        ------
+        ValueError
+            If the ends don't fit the shape of the numbers.
+        """
+        return np.clip(numbers, low, high) if self.is_private else np.array(numbers)
+
     def sum(self, name, part, *arrays):
         """Release the sum of what records add, with noise.
 

@@ -121,6 +121,16 @@ def test_rows_are_clipped_to_a_length(X):
     np.testing.assert_allclose(lengths, np.minimum(0.5, np.linalg.norm(X, axis=1)))
 
 
+@for_each("epsilon, highest", [(1.0, 2.0), (math.inf, 9.0)])
+def test_numbers_are_moved_into_a_range(epsilon, highest):
+    def learn(X, run):
+        return run.clip(X, -1.0, 2.0), run.sum("sum", np.zeros_like, X)
+
+    model = Own([Sum("sum", 3, 1.0)], learn, epsilon=epsilon)
+    clipped, _ = model.fit(np.array([[0.5, 9.0, 0.0]] * N)).learnt_
+    assert np.array_equal(clipped[0], [0.5, highest, 0.0])
+
+
 def test_null_records_arent_there_and_count(X):
     with null_records([3, 8]):
         model = Own(
