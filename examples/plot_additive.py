@@ -90,8 +90,9 @@ for name, models in {"free": free, "monotonic": ruled, "no privacy": [exact]}.it
 # %%
 # The shapes
 # ----------
-# The bands show the noise that was added for privacy, without the sampling error. Below each curve
-# are the released shares of the records. Missing entries have a value of their own.
+# All panels share one axis of odds ratios, and the strongest term is first. The bands show the
+# noise that was added for privacy, without the sampling error. At the bottom of each panel are the
+# released shares of the records. Missing entries have a value of their own.
 
 display = ShapeFunctionDisplay.from_estimator(model)
 plt.show()

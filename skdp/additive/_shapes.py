@@ -33,7 +33,8 @@ class ShapeTerm:
         Names of the places that have a value: knots, a spike, missing entries, words; of a product
         its name.
     sides : tuple of tuples of str
-        The labels; of a pair, those of each column, whose combinations are the labels.
+        The labels; of a pair, those of each column, whose combinations are the labels; of a
+        product, those of both curves.
     values : ndarray of shape (n_labels,) or (n_labels, n_classes)
         Contribution of the term to the prediction there. Its mean is 0 under `weights`; where these
         aren't known, its plain mean over the knots or words.
@@ -51,6 +52,13 @@ class ShapeTerm:
         Whether values are no larger than noise alone would make them.
     holds_dates : bool, or tuple of those of a pair
         Whether knots are days since 1970, which labels print as dates.
+    spike : float or None
+        A number with a value of its own beside a curve, because many records share it.
+    has_few_numbers : bool
+        Whether all numbers of a column that were released are its knots and spike.
+    products : ndarray of shape (n_first, n_second) or None
+        Of a product, that of both curves at the places in `sides`, less its mean. Times the only
+        value it is the contribution there.
     """
 
     name: str
@@ -66,6 +74,9 @@ class ShapeTerm:
     importance: float
     is_noise: bool
     holds_dates: object = False
+    spike: float | None = None
+    has_few_numbers: bool = False
+    products: np.ndarray | None = None
 
     def __repr__(self):
         noise = ", is noise" if self.is_noise else ""
@@ -172,6 +183,8 @@ class Shape:
             importance=float(self.shares @ at_points.mean(axis=1)),
             is_noise=_is_noise(mean_square, *self.squares_of_noise(covariance, n_outputs)),
             holds_dates=_one_or_all(not is_words(part) and part.holds_dates for part in parts),
+            spike=None if len(parts) > 1 or is_words(term) else term.spike,
+            has_few_numbers=len(parts) == 1 and not is_words(term) and _has_few_numbers(term),
         )
 
 
@@ -203,16 +216,17 @@ class ProductShape:
     """
 
     term: ProductTerm
+    parts: tuple
     points: tuple
     shares: tuple
 
     @classmethod
     def of(cls, term):
         """Return the shape of a product."""
-        parts = [Shape.of(part) for part in (term.first, term.second)]
+        parts = tuple(Shape.of(part) for part in (term.first, term.second))
         curves = zip(term.curves, parts, strict=True)
         points = tuple(curve.of_columns(part.points) for curve, part in curves)
-        return cls(term, points, tuple(part.shares for part in parts))
+        return cls(term, parts, points, tuple(part.shares for part in parts))
 
     @cached_property
     def mean(self):
@@ -233,6 +247,8 @@ class ProductShape:
         """Return the term with coefficients of shape (1, 1), and their variance."""
         value, std = float(coefs[0, 0]), float(np.sqrt(max(covariance[0, 0], 0.0)))
         size = _mean_distance(*self.points, *self.shares, float(self.mean[0]))
+        curves = zip(self.term.curves, self.parts, strict=True)
+        at_nodes = [curve.of_columns(part.nodes) for curve, part in curves]
         return ShapeTerm(
             name=self.term.name,
             kind=self.term.kind,
@@ -240,12 +256,13 @@ class ProductShape:
             knots=None,
             categories=None,
             labels=(self.term.name,),
-            sides=((self.term.first.name,), (self.term.second.name,)),
+            sides=tuple(tuple(part.labels) for part in self.parts),
             values=np.array([value]),
             std=np.array([std]),
             weights=self.weights,
             importance=float(abs(value) * size),
             is_noise=_is_noise(value**2, *self.squares_of_noise(covariance, 1)),
+            products=np.multiply.outer(*at_nodes) - self.mean[0],
         )
 
 
@@ -288,6 +305,14 @@ def _nodes(term):
         nodes[:2, 0] = -1.0, 1.0
         return term.knot_labels + term.labels[1:], nodes
     return term.labels, np.eye(term.n_columns)
+
+
+def _has_few_numbers(term):
+    """Return whether a column of numbers was seen at its knots and its spike alone."""
+    if term.kind != "hats" or term.points is None:
+        return False
+    numbers = term.knots if term.spike is None else np.append(term.knots, term.spike)
+    return bool(np.isin(term.points[~np.isnan(term.points)], numbers).all())
 
 
 def _even(term):

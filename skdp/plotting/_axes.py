@@ -1,17 +1,15 @@
 """What displays share: axes, checks, and curves that differ by more than colour."""
 
 import math
+import re
 
 import numpy as np
 
 from skdp.accountant import PrivacyReport
+from skdp.plotting import _tuned as tuned
 
 _DASHES = ("-", (0, (6, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (2.5, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P")
-# Largest number of columns of a grid of small axes, and size of each in inches.
-_MOST_COLUMNS, _CELL = 4, (3.2, 2.6)
-# Longest label, in characters.
-_LONGEST_TEXT = 16
 
 
 def check_report(report):
@@ -55,19 +53,38 @@ def open_axes(ax, display):
     return ax, ax.figure
 
 
-def open_grid(ax, display, n_axes):
-    """Return so many small axes in place of the given ones, or in a new figure, and the figure."""
-    n_columns = min(n_axes, _MOST_COLUMNS)
+def open_grid(ax, display, below, *, shared=(), panel=tuned.PANEL):
+    """Return small axes in place of the given ones, or in a new figure, and the figure.
+
+    `below` has for each what its labels need below it, in inches, and `shared` the numbers of those
+    that have one axis y.
+    """
+    n_axes, n_columns = len(below), _n_columns(len(below))
     n_rows = math.ceil(n_axes / n_columns)
+    heights = [panel[1] + max(below[n_columns * j :][:n_columns]) for j in range(n_rows)]
     is_new = ax is None
     ax, figure = open_axes(ax, display)
     if is_new:
-        figure.set_size_inches(_CELL[0] * n_columns, _CELL[1] * n_rows + 0.5)
+        figure.set_size_inches(panel[0] * n_columns, sum(heights) + tuned.MARGIN)
         figure.set_layout_engine("constrained")
     ax.set_axis_off()
     grid = ax.get_subplotspec().subgridspec(n_rows, n_columns)
-    places = [grid[j // n_columns, j % n_columns] for j in range(n_axes)]
-    return [figure.add_subplot(place) for place in places], figure
+    axes, first = [], None
+    for j in range(n_axes):
+        own = figure.add_subplot(
+            grid[j // n_columns, j % n_columns], sharey=first if j in shared else None
+        )
+        if j in shared:
+            # Axes between others have the ticks of those at the left.
+            own.tick_params(labelleft=not any(k in shared for k in range(j - j % n_columns, j)))
+            first = own if first is None else first
+        axes.append(own)
+    return axes, figure
+
+
+def _n_columns(n_axes):
+    """Return a number of columns that leaves few places of a grid empty."""
+    return tuned.COLUMNS_OF_GRID.get(n_axes, tuned.LARGEST_N_COLUMNS)
 
 
 def show_dates(axis):
@@ -79,17 +96,43 @@ def show_dates(axis):
     axis.set_major_formatter(ConciseDateFormatter(locator))
 
 
-def shortened(texts):
-    """Return texts as labels, cut off where they are long, but not where different ones differ."""
-    longest, n_different = _LONGEST_TEXT, len(set(texts))
-    while len(set(labels := [_cut(text, longest) for text in texts])) < n_different:
+def date_ticks(low, high):
+    """Return few days since 1970 between two, their texts as dates, and what all have in common."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, num2date
+
+    locator = AutoDateLocator(minticks=2, maxticks=4)
+    formatter = ConciseDateFormatter(locator)
+    ticks = np.asarray(locator.tick_values(*num2date([low, high])))
+    ticks = ticks[(ticks >= low) & (ticks <= high)].tolist()
+    texts = formatter.format_ticks(ticks)
+    return ticks, texts, formatter.get_offset()
+
+
+def as_label(text, longest=tuned.LONGEST_LINE):
+    """Return a text as lines of a label, broken at spaces and signs where it can be."""
+    lines, line = [], ""
+    for part in re.findall(r"[^\s_/-]*[\s_/-]+|[^\s_/-]+", text):
+        if line and len(line) + len(part.rstrip()) > longest:
+            lines.append(line)
+            line = ""
+        line += part
+        while len(line.rstrip()) > longest:
+            lines.append(line[:longest])
+            line = line[longest:]
+    return plain("\n".join(text.strip() for text in (*lines, line) if text.strip()))
+
+
+def as_labels(texts, longest_line=tuned.LONGEST_LINE):
+    """Return texts as labels, which are cut off only where they are no labels but long texts."""
+    longest, n_different = tuned.LONGEST_TEXT, len(set(texts))
+    while len({_cut(text, longest) for text in texts}) < n_different:
         longest *= 2
-    return labels
+    return [as_label(_cut(text, longest), longest_line) for text in texts]
 
 
 def _cut(text, longest):
     is_short = len(text) <= longest
-    return plain(text if is_short else f"{text[: longest - 1]}\N{HORIZONTAL ELLIPSIS}")
+    return text if is_short else f"{text[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def plain(text):

@@ -1,23 +1,43 @@
-"""Shape functions: the contribution of each term of an additive model, in one picture."""
+"""Shape functions: what each term of an additive model adds, in panels of one shared axis."""
+
+import math
+import textwrap
+from numbers import Integral
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from skdp.additive._reading import are_flat
-from skdp.plotting._axes import open_grid, plain, shortened, show_dates
+from skdp.plotting import _tuned as tuned
+from skdp.plotting._axes import as_label, open_grid, plain
+from skdp.plotting._effects import scale_of, show_ratios
+from skdp.plotting._terms import (
+    draw_number,
+    draw_places,
+    draw_surface,
+    is_number,
+    is_surface,
+    number_of,
+    places_of,
+)
 
-_BAND = "2 standard deviations of the noise added for privacy (without sampling error)"
-# Room below curves for the histogram, over its height.
-_ROOM = 4.0
+_BAND = "Bands and bars: 2 standard deviations of the noise added for privacy, no sampling error."
+_SHARES = "At the bottom: shares of the records, as they were released."
 _ALL_NOISE = "The noise hides the effects of all columns here: they change no prediction."
+_GREY = "Grey: values that are no larger than noise alone would make them."
+_HATCHED = "Hatched: cells that the noise hides."
 
 
 class ShapeFunctionDisplay:
-    """All terms of an additive model: curves, dots for words, and surfaces or numbers of pairs.
+    """The terms of an additive model, the strongest first, on one shared axis.
 
-    Bands and bars are two predicted standard deviations of the noise that was added for privacy;
-    they are **not a sampling error**. Below a term is the released share of the records at each
-    place, or "shares unknown" where none was released. The titles of terms that are noise say so.
+    Numbers have curves, and points where they are few; words are sorted by their effect. A pair is
+    one number, or a surface. The axis has odds ratios for two classes, ratios of the mean for
+    counts and amounts, and else units of the target. Bands and bars are two predicted standard
+    deviations of the noise that was added for privacy; they are **not a sampling error**. At the
+    bottom of a panel are the released shares of the records, or "shares unknown" where none were
+    released.
 
     Created by :meth:`from_estimator`. All parameters are stored as attributes.
 
@@ -29,6 +49,12 @@ class ShapeFunctionDisplay:
         Terms of a fitted additive model.
     outputs : tuple of str
         Names of the outputs, one for each value at a place.
+    scale : {"linear", "ratio"}, default="linear"
+        Whether values are drawn as they are, or as logarithms of ratios.
+    pairs : {"number", "surface"}, default="number"
+        How pairs and products are drawn.
+    n_noise, n_weak : int, default=0
+        How many terms were left out because they are noise, and because others are stronger.
 
     Attributes
     ----------
@@ -36,10 +62,13 @@ class ShapeFunctionDisplay:
         One for each term.
     figure_ : matplotlib Figure
         Figure of the axes.
+    note_ : str
+        What stands below a figure: how to read it, and what was left out.
 
     See Also
     --------
     skdp.additive.DPAdditiveClassifier : A model with such terms.
+    ExplanationDisplay : What the terms add to one prediction.
 
     Examples
     --------
@@ -49,25 +78,38 @@ class ShapeFunctionDisplay:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(0, 10, (5000, 1))
     >>> model = DPAdditiveRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
-    >>> display = ShapeFunctionDisplay.from_estimator(model)
-    >>> len(display.axes_)
-    1
+    >>> ShapeFunctionDisplay.from_estimator(model)
+    ShapeFunctionDisplay of 1 term: x0
     """
 
-    def __init__(self, *, terms, outputs):
+    def __init__(self, *, terms, outputs, scale="linear", pairs="number", n_noise=0, n_weak=0):
         self.terms = terms
         self.outputs = outputs
+        self.scale = scale
+        self.pairs = pairs
+        self.n_noise = n_noise
+        self.n_weak = n_weak
 
     @classmethod
-    def from_estimator(cls, estimator, terms=None, *, ax=None):
+    def from_estimator(
+        cls, estimator, terms=None, *, max_terms=tuned.MOST_TERMS, pairs="number", ax=None
+    ):
         """Draw the terms of a fitted additive model.
 
         Parameters
         ----------
-        estimator : DPAdditiveClassifier or DPAdditiveRegressor
-            A fitted one.
+        estimator : estimator
+            A fitted additive model, a search that chose one, or a calibrated one.
         terms : list of int or str, default=None
-            Terms to draw, by position or name. None draws all.
+            Terms to draw, by position or name, in this order. None draws the strongest, by their
+            importance, and leaves out terms that are no larger than noise alone would make them,
+            unless all are.
+        max_terms : int or None, default=12
+            So many terms at most are drawn where `terms` names none. None sets no limit.
+        pairs : {"number", "surface"}, default="number"
+            How to draw pairs and products. "number" is the coefficient of a product, and the mean
+            absolute value of a pair, each with its interval. "surface" has all cells, those that
+            the noise hides hatched.
         ax : matplotlib Axes, default=None
             Axes to replace by the drawing; None makes a figure.
 
@@ -83,12 +125,27 @@ class ShapeFunctionDisplay:
         TypeError
             If the estimator has no terms, or `ax` is something else.
         ValueError
-            If there is no such term.
+            If there is no such term, or `max_terms` or `pairs` is something else.
         """
-        if not hasattr(estimator, "explain"):
-            raise TypeError("estimator must be an additive model of skdp.additive.")
-        check_is_fitted(estimator)
-        return cls(terms=_chosen(estimator.terms_, terms), outputs=_outputs(estimator)).plot(ax=ax)
+        check_explains(estimator)
+        if max_terms is not None and not (isinstance(max_terms, Integral) and max_terms > 0):
+            raise ValueError("max_terms must be an int above 0, or None.")
+        if pairs not in ("number", "surface"):
+            raise ValueError("pairs must be 'number' or 'surface'.")
+        n_noise = n_weak = 0
+        if terms is None:
+            shown, n_noise, n_weak = _strongest(estimator.terms_, max_terms)
+        else:
+            shown = _chosen(estimator.terms_, terms)
+        display = cls(
+            terms=shown,
+            outputs=outputs_of(estimator),
+            scale=scale_of(estimator),
+            pairs=pairs,
+            n_noise=n_noise,
+            n_weak=n_weak,
+        )
+        return display.plot(ax=ax)
 
     def plot(self, *, ax=None):
         """Draw the terms.
@@ -108,26 +165,130 @@ class ShapeFunctionDisplay:
         TypeError
             If `ax` is something else.
         """
-        is_new = ax is None
-        self.axes_, self.figure_ = open_grid(ax, self, len(self.terms))
-        for one, term in zip(self.axes_, self.terms, strict=True):
-            _DRAWN[term.kind](one, term, self.outputs)
-            name = plain(term.name)
+        is_new, is_alone = ax is None, len(self.terms) == 1
+        shared = [j for j, one in enumerate(self.terms) if not is_surface(one, self.pairs)]
+        of_places = {
+            j: places_of(term, is_alone=is_alone)
+            for j, term in enumerate(self.terms)
+            if term.kind not in ("pair", "product")
+        }
+        below = [self._height_below(j, of_places) for j in range(len(self.terms))]
+        panel = tuned.PANEL
+        if is_alone:
+            n_places = max([1, *(len(one.x) for one in of_places.values())])
+            panel = max(tuned.ONLY_PANEL[0], tuned.WIDTH_OF_WORD * n_places), tuned.ONLY_PANEL[1]
+        self.axes_, self.figure_ = open_grid(ax, self, below, shared=shared, panel=panel)
+        for j, (one, term) in enumerate(zip(self.axes_, self.terms, strict=True)):
+            if j in of_places:
+                draw_places(one, term, self.outputs, of_places[j])
+            elif j in shared:
+                draw_number(one, term, self.scale)
+            else:
+                draw_surface(one, term, self.scale)
+            name = as_label(term.name, tuned.LONGEST_TITLE)
             one.set_title(f"{name} (noise)" if term.is_noise else name, fontsize="medium")
+        if shared:
+            self._share_axis([self.axes_[j] for j in shared])
         named = [one for one in self.axes_ if one.get_legend_handles_labels()[1]]
         if len(self.outputs) > 1 and named:
             named[0].legend(fontsize="small")
+        self.note_ = self._note()
         if is_new:
-            only = plain(self.outputs[0]) if len(self.outputs) == 1 else ""
-            self.figure_.supylabel(only, fontsize="medium")
-            note = _ALL_NOISE if are_flat(self.terms) else f"Bands: {_BAND}."
-            self.figure_.suptitle(note, fontsize="small")
+            self.figure_.supylabel(plain(self._unit()), fontsize="medium")
+            width = int(self.figure_.get_figwidth() / tuned.CHARACTER_OF_NOTE)
+            lines = [line for part in self.note_.split("\n") for line in textwrap.wrap(part, width)]
+            height = self.figure_.get_figheight() + tuned.LINE * len(lines)
+            self.figure_.set_figheight(height)
+            self.figure_.supxlabel("\n".join(lines), fontsize="small")
         return self
+
+    def __repr__(self):
+        n_terms, names = len(self.terms), [term.name for term in self.terms[: tuned.MOST_NAMES]]
+        more = [f"{n_terms - len(names)} more"] if n_terms > len(names) else []
+        terms = f"{n_terms} terms" if n_terms > 1 else "1 term"
+        left_out = self._left_out()
+        return f"ShapeFunctionDisplay of {terms}: {', '.join(names + more)}" + (
+            f" ({left_out})" if left_out else ""
+        )
+
+    def _height_below(self, j, of_places):
+        term = self.terms[j]
+        if j in of_places:
+            return of_places[j].height
+        if is_number(term, self.pairs):
+            return 2.0 * tuned.LINE
+        longest = max(len(label) - len(term.features[0]) for label in term.sides[0])
+        return tuned.CHARACTER * min(longest, tuned.LONGEST_TEXT) + tuned.LINE
+
+    def _share_axis(self, axes):
+        """Give axes limits that show all values, with room for the shares below them."""
+        low, high = _limits(self.terms, self.pairs)
+        room = tuned.HEIGHT_OF_SHARES + tuned.ROOM_ABOVE_SHARES
+        low -= (high - low) * room / (1.0 - room)
+        axes[0].set_ylim(low, high)
+        if self.scale == "ratio":
+            show_ratios(axes[0].yaxis, low + room * (high - low), high)
+        for ax in axes:
+            ax.grid(axis="y", alpha=0.3, linewidth=0.6)
+            ax.tick_params("y", labelsize="small")
+            ax.spines[["top", "right"]].set_visible(False)
+
+    def _unit(self):
+        """Return what the shared axis says."""
+        if len(self.outputs) > 1:
+            return "contribution"
+        return self.outputs[0]
+
+    def _note(self):
+        """Return how the figure is read, and what was left out."""
+        left_out, is_shown = (
+            self._left_out(),
+            not all(is_surface(term, self.pairs) for term in self.terms),
+        )
+        parts = [f"{_BAND} {_SHARES}"] if is_shown else []
+        if any(is_surface(term, self.pairs) for term in self.terms):
+            parts.append(_HATCHED)
+        if any(term.is_noise for term in self.terms):
+            parts.append(_ALL_NOISE if are_flat(self.terms) else _GREY)
+        if left_out:
+            parts.append(f"Left out: {left_out}.")
+        return "\n".join(parts)
+
+    def _left_out(self):
+        """Return how many terms were left out, and by which rule, in words."""
+        parts = []
+        if self.n_noise:
+            terms = "terms that are" if self.n_noise > 1 else "term that is"
+            parts.append(f"{self.n_noise} {terms} no larger than noise alone would make them")
+        if self.n_weak:
+            parts.append(f"{self.n_weak} weaker {'terms' if self.n_weak > 1 else 'term'}")
+        return ", and ".join(parts)
+
+
+def check_explains(estimator):
+    """Refuse what has no terms to draw."""
+    if not hasattr(estimator, "explain"):
+        raise TypeError(
+            "estimator must be an additive model of skdp.additive, a search that chose one, or a "
+            "calibrated one of two classes."
+        )
+    check_is_fitted(estimator)
+
+
+def _strongest(terms, max_terms):
+    """Return terms that are more than noise, the strongest first, and how many others there are.
+
+    Where all are noise, the strongest of them are returned.
+    """
+    order = sorted(terms, key=lambda term: -term.importance)
+    told = [term for term in order if not term.is_noise]
+    n_noise = len(order) - len(told) if told else 0
+    candidates = told or order
+    shown = candidates[:max_terms]
+    return tuple(shown), n_noise, len(candidates) - len(shown)
 
 
 def _chosen(terms, wanted):
-    if wanted is None:
-        return tuple(terms)
     names = [term.name for term in terms]
     places = [names.index(one) if one in names else one for one in wanted]
     if not places or not all(isinstance(j, int) and 0 <= j < len(names) for j in places):
@@ -135,111 +296,42 @@ def _chosen(terms, wanted):
     return tuple(terms[j] for j in places)
 
 
-def _outputs(estimator):
+def outputs_of(estimator):
+    """Return what each value of a term is: names of classes or of targets, or of the effect."""
     values = estimator.terms_[0].values
-    names = getattr(estimator, "classes_", None)
-    if values.ndim == 1:
-        return ("contribution" if names is None else f"log-odds of {names[-1]}",)
-    return tuple(map(str, range(values.shape[1]) if names is None else names))
-
-
-def _draw_curve(ax, term, outputs):
-    """Draw a curve on its knots; a spike and gaps stand at the right."""
-    n_knots = len(term.knots)
-    x, values = np.asarray(term.knots), term.values.reshape(len(term.labels), -1)
-    std, labels = 2.0 * term.std, term.labels[n_knots:]
-    step = 0.08 * (x[-1] - x[0] or 1.0)
-    others = x[-1] + step * np.arange(1, len(labels) + 1)
-    for k, name in enumerate(outputs):
-        curve = values[:n_knots, k]
-        (line,) = ax.plot(x, curve, marker=".", label=plain(name))
-        ax.fill_between(x, curve - std[:n_knots], curve + std[:n_knots], alpha=0.25, linewidth=0)
-        colour = line.get_color()
-        if n_knots == 1:  # which has no width to fill
-            ax.errorbar(x, curve, yerr=std[:1], fmt=".", color=colour, markersize=4)
-        beside, errors = values[n_knots:, k], std[n_knots:]
-        ax.errorbar(others, beside, yerr=errors, fmt="s", color=colour, markersize=4)
-    texts = [text.replace("is_", "is ") for text in _short(labels, term.name)]
-    for place, text, value in zip(others, texts, values[n_knots:].max(axis=1), strict=True):
-        ax.annotate(
-            text,
-            (place, value),
-            (2, 5),
-            textcoords="offset points",
-            fontsize="x-small",
-            ha="right",
+    if values.ndim > 1:
+        names = estimator.classes_ if is_classifier(estimator) else range(values.shape[1])
+        return tuple(map(str, names))
+    if is_classifier(estimator):
+        label = estimator.classes_[-1]
+        return (
+            f"odds ratio of '{label}'"
+            if isinstance(label, str)
+            else f"odds ratio of class {label}",
         )
-    if term.holds_dates:
-        show_dates(ax.xaxis)
-    else:
-        # Long numbers would run into each other.
-        ax.locator_params("x", nbins=4)
-        ax.ticklabel_format(axis="x", scilimits=(-4, 7))
-    if n_knots == 1:
-        ax.set_xticks(x)
-    _draw_shares(ax, np.append(x, others), term.weights, 0.5 * step)
+    if scale_of(estimator) == "ratio":
+        return ("ratio of the mean",)
+    return ("effect, in units of the target",)
 
 
-def _draw_words(ax, term, outputs):
-    """Draw a dot for each word."""
-    x, values = np.arange(len(term.labels)), term.values.reshape(len(term.labels), -1)
-    for k, name in enumerate(outputs):
-        ax.errorbar(x, values[:, k], yerr=2.0 * term.std, fmt="o", markersize=4, label=plain(name))
-    ax.set_xticks(x, _short(term.labels, term.name), rotation=60, ha="right", fontsize="x-small")
-    _draw_shares(ax, x, term.weights, 0.6)
-
-
-def _draw_product(ax, term, outputs):
-    """Draw the coefficient of a product of two curves."""
-    ax.errorbar([0.0], term.values, yerr=2.0 * term.std, fmt="D", label=plain(outputs[-1]))
-    ax.axhline(0.0, color="0.6", linewidth=0.5)
-    ax.set_xticks([])
-
-
-def _draw_shares(ax, x, shares, width):
-    """Draw a released histogram in the lower part."""
-    low, high = ax.get_ylim()
-    ax.set_ylim(low - (high - low) / _ROOM, high)
-    if np.isnan(shares).any():
-        place = (0.02, 0.03)
-        ax.annotate(
-            "shares unknown", place, xycoords="axes fraction", fontsize="x-small", color="0.4"
-        )
-        ax.axhline(0.0, color="0.6", linewidth=0.5)
-        return
-    below = ax.twinx()
-    below.bar(x, shares, width=width, color="0.8", zorder=0)
-    below.set_ylim(0.0, _ROOM * 1.25 * max(shares.max(), 1e-9))
-    below.set_yticks([])
-    ax.set_zorder(below.get_zorder() + 1)
-    ax.patch.set_visible(False)
-    ax.axhline(0.0, color="0.6", linewidth=0.5)
-
-
-def _draw_surface(ax, term, outputs):
-    """Draw the values of a pair, those of the last output where there are several."""
-    sizes = [len(side) for side in term.sides]
-    values = term.values.reshape(*sizes, -1)[:, :, -1]
-    largest = np.abs(values).max() or 1.0
-    image = ax.imshow(
-        values.T, origin="lower", aspect="auto", cmap="RdBu_r", vmin=-largest, vmax=largest
-    )
-    ax.figure.colorbar(image, ax=ax)
-    for feature, side, axis in zip(term.features, term.sides, (ax.xaxis, ax.yaxis), strict=True):
-        axis.set_ticks(range(len(side)), _short(side, feature), fontsize="x-small")
-        axis.set_label_text(plain(feature), fontsize="small")
-    ax.tick_params("x", rotation=60)
-
-
-def _short(labels, feature):
-    """Return labels of a term without the name of its column."""
-    return shortened([label.removeprefix(f"{feature}_") for label in labels])
-
-
-_DRAWN = {
-    "hats": _draw_curve,
-    "line": _draw_curve,
-    "words": _draw_words,
-    "pair": _draw_surface,
-    "product": _draw_product,
-}
+def _limits(terms, pairs):
+    """Return the ends of the axis that terms share; bands may leave it where they are wide."""
+    values, ends = [np.zeros(1)], [np.zeros(1)]
+    for term in terms:
+        if is_number(term, pairs):
+            value, std = number_of(term)
+            values.append(np.array([value]))
+            ends.append(np.array([value - std, value + std]))
+        elif not is_surface(term, pairs):
+            of_term = term.values.reshape(len(term.labels), -1)
+            band = 2.0 * term.std[:, np.newaxis]
+            values.append(of_term.ravel())
+            ends.append(np.concatenate([of_term - band, of_term + band]).ravel())
+    values, ends = np.concatenate(values), np.concatenate(ends)
+    low, high = float(values.min()), float(values.max())
+    wider = tuned.LARGEST_PART_OF_BANDS * (high - low) if high > low else math.inf
+    low, high = max(float(ends.min()), low - wider), min(float(ends.max()), high + wider)
+    if low == high:
+        low, high = low - 1.0, high + 1.0
+    pad = 0.05 * (high - low)
+    return low - pad, high + pad

@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from skdp._rows.labels import as_moments, texts_apart
 from skdp.accountant import PrivacyReport
-from skdp.plotting._axes import open_grid, plain, shortened, show_dates
+from skdp.plotting._axes import as_labels, open_grid, plain, show_dates
 from skdp.statistics import _tuned as tuned
 
 _ENDS = ("value", "low", "high")
@@ -185,7 +185,7 @@ class PrivateDescription:
         TypeError
             If `ax` is something else.
         """
-        axes, figure = open_grid(ax, self, len(self.columns))
+        axes, figure = open_grid(ax, self, [0.4] * len(self.columns))
         for one, column in zip(axes, self.columns, strict=True):
             places, *counts = column.histogram(self._z())
             draw = _draw_words if isinstance(places, list) else _draw_bars
@@ -274,5 +274,5 @@ def _draw_words(ax, _, words, counts, low, high):
     shown = np.sort(np.argsort(-counts, kind="stable")[: tuned.MOST_WORDS_SHOWN])[::-1]
     margins = np.stack([counts - low, high - counts])[:, shown]
     ax.barh(range(shown.size), counts[shown], xerr=margins, alpha=0.5, ecolor="0.3")
-    ax.set_yticks(range(shown.size), shortened([words[place] for place in shown]), size="x-small")
+    ax.set_yticks(range(shown.size), as_labels([words[place] for place in shown]), size="x-small")
     ax.locator_params("x", nbins=4)
