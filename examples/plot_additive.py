@@ -20,7 +20,7 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from skdp.additive import DPAdditiveClassifier
-from skdp.plotting import ShapeFunctionDisplay
+from skdp.plotting import ExplanationDisplay, ShapeFunctionDisplay
 
 N_REPEATS = 5
 JOBS = {"employee": -0.2, "civil servant": -0.8, "self-employed": 0.4, "none": 1.0}
@@ -72,10 +72,15 @@ print(model.privacy_report_)
 # Contributions and the intercept add up to the logit of the risk.
 
 person = X_test.iloc[[0]].round(2)
-for term, part in zip(model.terms_, model.explain(person)[0], strict=True):
-    print(f"{term.name:>10} = {person[term.name].item()!s:<15} {part:+.2f}")
-print(f"{'intercept':>10}   {'':<15} {model.intercept_[0]:+.2f}")
+print(model.explain(person, as_frame=True).round(2))
 print(f"risk: {model.predict_proba(person)[0, 1]:.3f}")
+
+# %%
+# A waterfall leads from the base rate to the risk. Bars say how many times as large the odds
+# become. The picture of a private row is as private as the row.
+
+ExplanationDisplay.from_estimator(model, person)
+plt.show()
 
 # %%
 # What do the constraints cost, and what does privacy cost?

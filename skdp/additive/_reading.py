@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._rows.frames import read_frame, warn_of_unread
 from skdp._rows.private_rows import rows_are_private
+from skdp.additive._explaining import explanation_frame
 from skdp.preprocessing.table._terms import Basis
 
 
@@ -146,22 +148,27 @@ class ReadingMixin:
             warn_of_unread(frame)
         return frame
 
-    def explain(self, X):
+    def explain(self, X, *, as_frame=False):
         """Return the contribution of each term to the prediction of each row.
 
         Their sum and ``intercept_`` are the decision value of a classifier, or the prediction of a
         regressor before it is clipped to ``target_bounds_``. For counts and amounts it is the
-        logarithm of the prediction.
+        logarithm of the prediction. The result for a private row is as private as the row.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows.
+        as_frame : bool, default=False
+            Whether to return a data frame that also names terms, and has what each row holds.
 
         Returns
         -------
         contributions : ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_outputs)
-            In the order of ``terms_``.
+            In the order of ``terms_``. With `as_frame` a data frame of polars where X is one, and
+            else of pandas. It has a line for each row and term, and the columns row (its label, or
+            its number from 0), term, value (the entry of the row, of a pair both) and contribution;
+            with several outputs, one such column for each.
 
         Raises
         ------
@@ -173,6 +180,8 @@ class ReadingMixin:
         matrix, coefs = self._matrix(X), np.atleast_2d(self._model.coef_)
         parts = [matrix[:, part] @ coefs[:, part].T for part in self._basis.slices]
         contributions = np.stack(parts, axis=1) - self._offsets
+        if as_frame:
+            return explanation_frame(X, self._basis.terms, contributions, self._output_names())
         return contributions[:, :, 0] if len(coefs) == 1 else contributions
 
     def to_frame(self):
@@ -213,6 +222,11 @@ class ReadingMixin:
         """
         check_is_fitted(self)
         return as_markdown(self.terms_, self.intercept_, self._reading_of_values())
+
+    def _output_names(self):
+        """Return classes, or numbers of targets, where there are several outputs."""
+        n_outputs = np.size(self.intercept_)
+        return self.classes_ if n_outputs > 1 and is_classifier(self) else range(n_outputs)
 
     def _reading_of_values(self):
         heading, ratio = self._heading()

@@ -1,6 +1,7 @@
 """A private classifier whose probabilities are recalibrated within its budget."""
 
 import math
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, logsumexp, softmax
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._estimator import (
@@ -27,6 +29,7 @@ from skdp._rows.bounds import clip_scores, counted_rows
 from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_table
+from skdp.additive._reading import as_frame as as_frame_of
 from skdp.calibration import _tuned as tuned
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
@@ -68,6 +71,18 @@ _NOT_OURS = (
     "one, got {}. A pipeline of scikit-learn goes around this one; of a search, search over the "
     "calibrated classifier: DPGridSearch(DPCalibratedClassifier(...), {{'estimator__...': ...}})."
 )
+
+
+_NO_TERMS = (
+    "only an additive classifier of two classes has terms after calibration: with more classes, "
+    "calibrated log-odds are no sums."
+)
+
+
+def _has_terms(calibrated):
+    """Return whether the calibrated values are sums of terms."""
+    inner = getattr(calibrated, "estimator_", calibrated.estimator)
+    return hasattr(inner, "explain") and len(getattr(calibrated, "classes_", ())) <= 2
 
 
 class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateEstimator):
@@ -447,6 +462,88 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         scores = self.decision_function(X)
         places = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[places]
+
+    @available_if(_has_terms)
+    def explain(self, X, *, as_frame=False):
+        """Return the contribution of each term to the calibrated log-odds of each row.
+
+        Their sum and ``intercept_`` are the decision value.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        as_frame : bool, default=False
+            Whether to return a data frame that also names terms, and has what each row holds.
+
+        Returns
+        -------
+        contributions : ndarray of shape (n_samples, n_terms)
+            In the order of ``terms_``: ``slope_`` times those of the classifier. With `as_frame` a
+            data frame, as the classifier returns it.
+
+        Raises
+        ------
+        AttributeError
+            If the classifier has no terms, or there are more than two classes, whose calibrated
+            log-odds are no sums.
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        check_is_fitted(self)
+        found = self.estimator_.explain(X, as_frame=as_frame)
+        if not as_frame:
+            return self.slope_ * found
+        scaled = self.slope_ * found["contribution"]
+        is_of_pandas = hasattr(found, "iloc")
+        return found.assign(contribution=scaled) if is_of_pandas else found.with_columns(scaled)
+
+    @available_if(_has_terms)
+    def to_frame(self):
+        """Return all values of all terms as a data frame of pandas, one row each.
+
+        Returns
+        -------
+        scorecard : DataFrame
+            As the classifier returns it, with calibrated values.
+
+        Raises
+        ------
+        AttributeError
+            If the classifier has no terms, or there are more than two classes.
+        NotFittedError
+            If the estimator isn't fitted.
+        ImportError
+            If pandas isn't installed.
+        """
+        check_is_fitted(self)
+        return as_frame_of(self.terms_, ["value"])
+
+    @property
+    def terms_(self):
+        """Terms of an additive classifier of two classes, with values of calibrated log-odds."""
+        if not _has_terms(self):
+            raise AttributeError(_NO_TERMS)
+        check_is_fitted(self)
+        return tuple(
+            replace(
+                term,
+                values=self.slope_ * term.values,
+                std=self.slope_ * term.std,
+                importance=self.slope_ * term.importance,
+            )
+            for term in self.estimator_.terms_
+        )
+
+    @property
+    def intercept_(self):
+        """Calibrated log-odds where all terms have their mean, for an additive classifier."""
+        if not _has_terms(self):
+            raise AttributeError(_NO_TERMS)
+        check_is_fitted(self)
+        return self.slope_ * self.estimator_.intercept_ + self.offset_
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.

@@ -1,10 +1,13 @@
 """Effects as people say them: units of a target, or how many times as large odds become."""
 
 import math
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
+from skdp.model_selection._search import BaseSearch
 from skdp.plotting import _tuned as tuned
 
 # Ratios around 1 that have few digits, by their step, and those between 1/2 and 2.
@@ -14,12 +17,50 @@ _ROUND = (1 / 2, 2 / 3, 1.0, 3 / 2, 2.0)
 _FAR = 2.0
 
 
-def scale_of(estimator):
-    """Return whether values of terms are logarithms of ratios, or "linear" ones."""
+def check_explains(estimator):
+    """Refuse what has no terms to draw."""
+    if not hasattr(estimator, "explain"):
+        raise TypeError(
+            "estimator must be an additive model of skdp.additive, a search that chose one, or a "
+            "calibrated one of two classes."
+        )
+    check_is_fitted(estimator)
+
+
+def check_max_terms(max_terms):
+    """Refuse what is no number of terms."""
+    if max_terms is not None and not (isinstance(max_terms, Integral) and max_terms > 0):
+        raise ValueError("max_terms must be an int above 0, or None.")
+
+
+def outputs_of(estimator):
+    """Return what each value of a term is: names of classes or of targets, or of the effect."""
+    values = estimator.terms_[0].values
+    if values.ndim > 1:
+        names = estimator.classes_ if is_classifier(estimator) else range(values.shape[1])
+        return tuple(map(str, names))
     if is_classifier(estimator):
-        return "ratio" if estimator.terms_[0].values.ndim == 1 else "linear"
-    model = getattr(estimator, "best_estimator_", estimator)
-    return "linear" if model.get_params()["loss"] == "squared_error" else "ratio"
+        label = estimator.classes_[-1]
+        return (
+            f"odds ratio of '{label}'"
+            if isinstance(label, str)
+            else f"odds ratio of class {label}",
+        )
+    if are_ratios(estimator):
+        return ("ratio of the mean",)
+    return ("effect, in units of the target",)
+
+
+def are_ratios(estimator):
+    """Return whether values of terms are logarithms of ratios: of odds, or of means."""
+    if is_classifier(estimator):
+        return estimator.terms_[0].values.ndim == 1
+    return chosen_by(estimator).get_params()["loss"] != "squared_error"
+
+
+def chosen_by(estimator):
+    """Return the model that a search chose, or an estimator that is no search."""
+    return estimator.best_estimator_ if isinstance(estimator, BaseSearch) else estimator
 
 
 def log_ratio_ticks(low, high):

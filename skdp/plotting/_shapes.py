@@ -2,16 +2,19 @@
 
 import math
 import textwrap
-from numbers import Integral
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from skdp.additive._reading import are_flat
 from skdp.plotting import _tuned as tuned
 from skdp.plotting._axes import as_label, open_grid, plain
-from skdp.plotting._effects import scale_of, show_ratios
+from skdp.plotting._effects import (
+    are_ratios,
+    check_explains,
+    check_max_terms,
+    outputs_of,
+    show_ratios,
+)
 from skdp.plotting._terms import (
     draw_number,
     draw_places,
@@ -49,10 +52,12 @@ class ShapeFunctionDisplay:
         Terms of a fitted additive model.
     outputs : tuple of str
         Names of the outputs, one for each value at a place.
-    scale : {"linear", "ratio"}, default="linear"
-        Whether values are drawn as they are, or as logarithms of ratios.
+    ratios : bool, default=False
+        Whether values are logarithms of ratios, which the axis prints.
     pairs : {"number", "surface"}, default="number"
-        How pairs and products are drawn.
+        How to draw pairs and products. "number" is the coefficient of a product, and the mean
+        absolute value of a pair, each with its interval. "surface" has all cells, those that the
+        noise hides hatched.
     n_noise, n_weak : int, default=0
         How many terms were left out because they are noise, and because others are stronger.
 
@@ -82,10 +87,10 @@ class ShapeFunctionDisplay:
     ShapeFunctionDisplay of 1 term: x0
     """
 
-    def __init__(self, *, terms, outputs, scale="linear", pairs="number", n_noise=0, n_weak=0):
+    def __init__(self, *, terms, outputs, ratios=False, pairs="number", n_noise=0, n_weak=0):
         self.terms = terms
         self.outputs = outputs
-        self.scale = scale
+        self.ratios = ratios
         self.pairs = pairs
         self.n_noise = n_noise
         self.n_weak = n_weak
@@ -103,9 +108,9 @@ class ShapeFunctionDisplay:
         terms : list of int or str, default=None
             Terms to draw, by position or name, in this order. None draws the strongest, by their
             importance, and leaves out terms that are no larger than noise alone would make them,
-            unless all are.
+            unless all are. Terms that are named are all drawn, however many they are.
         max_terms : int or None, default=12
-            So many terms at most are drawn where `terms` names none. None sets no limit.
+            So many terms at most are drawn by themselves. None sets no limit.
         pairs : {"number", "surface"}, default="number"
             How to draw pairs and products. "number" is the coefficient of a product, and the mean
             absolute value of a pair, each with its interval. "surface" has all cells, those that
@@ -128,8 +133,7 @@ class ShapeFunctionDisplay:
             If there is no such term, or `max_terms` or `pairs` is something else.
         """
         check_explains(estimator)
-        if max_terms is not None and not (isinstance(max_terms, Integral) and max_terms > 0):
-            raise ValueError("max_terms must be an int above 0, or None.")
+        check_max_terms(max_terms)
         if pairs not in ("number", "surface"):
             raise ValueError("pairs must be 'number' or 'surface'.")
         n_noise = n_weak = 0
@@ -140,7 +144,7 @@ class ShapeFunctionDisplay:
         display = cls(
             terms=shown,
             outputs=outputs_of(estimator),
-            scale=scale_of(estimator),
+            ratios=are_ratios(estimator),
             pairs=pairs,
             n_noise=n_noise,
             n_weak=n_weak,
@@ -157,8 +161,8 @@ class ShapeFunctionDisplay:
 
         Returns
         -------
-        self : ShapeFunctionDisplay
-            This display, drawn.
+        self : object
+            This display.
 
         Raises
         ------
@@ -182,9 +186,9 @@ class ShapeFunctionDisplay:
             if j in of_places:
                 draw_places(one, term, self.outputs, of_places[j])
             elif j in shared:
-                draw_number(one, term, self.scale)
+                draw_number(one, term, self.ratios)
             else:
-                draw_surface(one, term, self.scale)
+                draw_surface(one, term, self.ratios)
             name = as_label(term.name, tuned.LONGEST_TITLE)
             one.set_title(f"{name} (noise)" if term.is_noise else name, fontsize="medium")
         if shared:
@@ -226,7 +230,7 @@ class ShapeFunctionDisplay:
         room = tuned.HEIGHT_OF_SHARES + tuned.ROOM_ABOVE_SHARES
         low -= (high - low) * room / (1.0 - room)
         axes[0].set_ylim(low, high)
-        if self.scale == "ratio":
+        if self.ratios:
             show_ratios(axes[0].yaxis, low + room * (high - low), high)
         for ax in axes:
             ax.grid(axis="y", alpha=0.3, linewidth=0.6)
@@ -265,16 +269,6 @@ class ShapeFunctionDisplay:
         return ", and ".join(parts)
 
 
-def check_explains(estimator):
-    """Refuse what has no terms to draw."""
-    if not hasattr(estimator, "explain"):
-        raise TypeError(
-            "estimator must be an additive model of skdp.additive, a search that chose one, or a "
-            "calibrated one of two classes."
-        )
-    check_is_fitted(estimator)
-
-
 def _strongest(terms, max_terms):
     """Return terms that are more than noise, the strongest first, and how many others there are.
 
@@ -294,24 +288,6 @@ def _chosen(terms, wanted):
     if not places or not all(isinstance(j, int) and 0 <= j < len(names) for j in places):
         raise ValueError("terms must be places or names of terms of the model, at least one.")
     return tuple(terms[j] for j in places)
-
-
-def outputs_of(estimator):
-    """Return what each value of a term is: names of classes or of targets, or of the effect."""
-    values = estimator.terms_[0].values
-    if values.ndim > 1:
-        names = estimator.classes_ if is_classifier(estimator) else range(values.shape[1])
-        return tuple(map(str, names))
-    if is_classifier(estimator):
-        label = estimator.classes_[-1]
-        return (
-            f"odds ratio of '{label}'"
-            if isinstance(label, str)
-            else f"odds ratio of class {label}",
-        )
-    if scale_of(estimator) == "ratio":
-        return ("ratio of the mean",)
-    return ("effect, in units of the target",)
 
 
 def _limits(terms, pairs):

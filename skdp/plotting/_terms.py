@@ -222,7 +222,7 @@ def _draw_shares(ax, x, shares, n_on_curve):
     )
 
 
-def draw_number(ax, term, scale):
+def draw_number(ax, term, ratios):
     """Draw the one number of a pair or a product with its noise."""
     value, std = number_of(term)
     colour = _GREY if term.is_noise else "C0"
@@ -232,7 +232,7 @@ def draw_number(ax, term, scale):
     ax.axhline(0.0, color=_QUIET, linewidth=0.8, zorder=1)
     bar = [[value - ends[0]], [ends[1] - value]]
     ax.errorbar([0.0], [value], yerr=bar, fmt="D", color=colour, markersize=6)
-    numbers = np.exp(np.minimum([value, *ends], 700.0)) if scale == "ratio" else [value, *ends]
+    numbers = np.exp(np.minimum([value, *ends], 700.0)) if ratios else [value, *ends]
     width = max(float(numbers[2] - numbers[1]), 1e-6)
     n_digits = max(math.ceil(1.0 - math.log10(width)), 0) if math.isfinite(width) else 0
     texts = [f"{x:.{n_digits}f}" for x in numbers]
@@ -249,7 +249,7 @@ def draw_number(ax, term, scale):
     ax.set_xticks([0.0], [text], fontsize="small")
 
 
-def draw_surface(ax, term, scale):
+def draw_surface(ax, term, ratios):
     """Draw a pair's values of the last output; cells that noise hides are hatched."""
     sizes = [len(side) for side in term.sides]
     if term.kind == "product":
@@ -264,7 +264,7 @@ def draw_surface(ax, term, scale):
     is_hidden = np.abs(values) <= 2.0 * std
     _hatch(ax, np.argwhere(is_hidden))
     bar = ax.figure.colorbar(image, ax=ax)
-    if scale == "ratio":
+    if ratios:
         show_ratios(bar.ax.yaxis, -largest, largest)
     bar.ax.tick_params(labelsize="x-small")
     for feature, side, axis in zip(term.features, term.sides, (ax.xaxis, ax.yaxis), strict=True):

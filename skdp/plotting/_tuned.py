@@ -4,10 +4,8 @@ They were chosen by looking at figures of public tables with 5 to 47 columns, as
 screen, a page and a slide.
 """
 
-# Terms that are drawn, at most: more panels are too small for a slide.
+# Terms that are drawn by themselves, at most: more panels or bars are too small for a slide.
 MOST_TERMS = 12
-# Contributions to one prediction that have a bar of their own, at most: more can't be named aloud.
-MOST_CONTRIBUTIONS = 10
 # Columns of a grid by the number of panels, up to the last: so that grids have no lonely panel.
 COLUMNS_OF_GRID = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 9: 3}
 LARGEST_N_COLUMNS = 4
@@ -43,3 +41,6 @@ HEIGHT_OF_SHARES, ROOM_ABOVE_SHARES = 0.14, 0.04
 STEP_BESIDE = 0.12
 # Ticks of an axis of ratios: as many as can be read.
 FEWEST_TICKS, MOST_TICKS = 4, 7
+# Height of a bar of a waterfall with the room beside it, and of all else, and the width of the
+# figure, in inches.
+HEIGHT_OF_BAR, MARGIN_OF_BARS, WIDTH_OF_BARS = 0.36, 0.7, 7.0

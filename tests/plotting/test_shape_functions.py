@@ -238,7 +238,7 @@ def test_targets_have_units_or_ratios(table, loss, name):
     model = DPAdditiveRegressor(epsilon=20.0, loss=loss, random_state=0).fit(X[["age"]], y)
     display = ShapeFunctionDisplay.from_estimator(model, ["age"])
     assert display.figure_.get_supylabel().startswith(name)
-    assert display.scale == ("ratio" if loss == "poisson" else "linear")
+    assert display.ratios == (loss == "poisson")
 
 
 @pytest.mark.parametrize(
