@@ -91,7 +91,8 @@ print(f"each cell is within {found.crosstab_margins_['ward', 'age']:.0f}, at a l
 # %%
 # All columns in one picture
 # --------------------------
-# Grey bands show the intervals. The last bar of a numeric column also counts all values beyond it.
+# Thin lines are the intervals. Numbers have a bar each where they are few; else bars are ranges of
+# one width, which have their lower end. The line below a panel counts missing entries.
 
 found.plot()
 plt.show()

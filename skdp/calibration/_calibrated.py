@@ -29,7 +29,6 @@ from skdp._rows.bounds import clip_scores, counted_rows
 from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_table
-from skdp.additive._reading import as_frame as as_frame_of
 from skdp.calibration import _tuned as tuned
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
@@ -519,7 +518,9 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
             If pandas isn't installed.
         """
         check_is_fitted(self)
-        return as_frame_of(self.terms_, ["value"])
+        found = self.estimator_.to_frame()
+        value, std = self.slope_ * found["value"], self.slope_ * found["std"]
+        return found.assign(value=value, odds_ratio=np.exp(value), std=std)
 
     @property
     def terms_(self):

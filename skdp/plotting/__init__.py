@@ -3,6 +3,7 @@
 matplotlib is imported when something is drawn; the extra ``[plot]`` installs it.
 """
 
+from skdp.plotting._description import DescriptionDisplay
 from skdp.plotting._explanation import ExplanationDisplay
 from skdp.plotting._ledger import LedgerDisplay
 from skdp.plotting._page import report_page
@@ -17,6 +18,7 @@ from skdp.plotting._shapes import ShapeFunctionDisplay
 from skdp.plotting._utility import PrivacyUtilityDisplay
 
 __all__ = [
+    "DescriptionDisplay",
     "ExplanationDisplay",
     "LedgerDisplay",
     "PrivacyDisplay",

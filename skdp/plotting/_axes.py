@@ -87,13 +87,25 @@ def _n_columns(n_axes):
     return tuned.COLUMNS_OF_GRID.get(n_axes, tuned.LARGEST_N_COLUMNS)
 
 
-def show_dates(axis):
-    """Print few of the days since 1970 of an axis, as dates."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+def number_ticks(low, high):
+    """Return few numbers between two, and their texts."""
+    from matplotlib.ticker import MaxNLocator
 
-    locator = AutoDateLocator(minticks=2, maxticks=4)
-    axis.set_major_locator(locator)
-    axis.set_major_formatter(ConciseDateFormatter(locator))
+    for n_bins in (4, 3, 2):
+        ticks = MaxNLocator(n_bins).tick_values(low, high)
+        ticks = ticks[(ticks >= low) & (ticks <= high)]
+        texts = [f"{x:,.10g}" if 1e-4 < abs(x) < 1e7 or x == 0.0 else f"{x:.4g}" for x in ticks]
+        if sum(map(len, texts)) <= tuned.MOST_CHARACTERS_OF_TICKS:
+            break
+    return ticks.tolist(), texts
+
+
+def show_thousands(axis):
+    """Print few numbers of an axis in full, with commas."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(4))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
 def date_ticks(low, high):

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._rows.labels import MISSING, texts_apart
+from skdp.additive._reading import places_of as labels_of
 from skdp.plotting import _tuned as tuned
-from skdp.plotting._axes import as_label, as_labels, date_ticks, plain
+from skdp.plotting._axes import as_label, as_labels, date_ticks, number_ticks, plain
 from skdp.plotting._effects import show_ratios
 
 # A term that is noise has no colour.
@@ -96,7 +97,7 @@ def _places_of_words(term, is_alone):
     largest = places[np.argsort(-sizes[places], kind="stable")]
     largest = largest if is_alone else largest[: tuned.MOST_WORDS]
     shown = largest[np.argsort(values[largest, -1], kind="stable")]
-    texts = as_labels([label.removeprefix(f"{term.name}_") for label in term.labels])
+    texts = as_labels(labels_of(term))
     x, n_left_out = np.arange(shown.size), places.size - shown.size
     return Places(shown, x, 0, x.tolist(), [texts[j] for j in shown], n_left_out=n_left_out)
 
@@ -135,7 +136,7 @@ def _places_of_curve(term):
     elif term.holds_dates:
         ticks, tick_texts, note = date_ticks(low, high)
     else:
-        (ticks, tick_texts), note = _number_ticks(low, high), ""
+        (ticks, tick_texts), note = number_ticks(low, high), ""
     if term.spike is not None:
         at_left = term.spike <= low
         x.append(low - step if at_left else high + step)
@@ -146,18 +147,6 @@ def _places_of_curve(term):
         labels.append("\n" * (1 + at_right) + MISSING)
     ticks, labels = [*ticks, *x[len(knots) :]], [*tick_texts, *labels]
     return Places(np.arange(len(x)), np.array(x), len(knots), ticks, labels, note=note)
-
-
-def _number_ticks(low, high):
-    from matplotlib.ticker import MaxNLocator
-
-    for n_bins in (4, 3, 2):
-        ticks = MaxNLocator(n_bins).tick_values(low, high)
-        ticks = ticks[(ticks >= low) & (ticks <= high)]
-        texts = [f"{x:,.10g}" if 1e-4 < abs(x) < 1e7 or x == 0.0 else f"{x:.4g}" for x in ticks]
-        if sum(map(len, texts)) <= tuned.MOST_CHARACTERS_OF_TICKS:
-            break
-    return ticks.tolist(), texts
 
 
 def draw_places(ax, term, outputs, places):

@@ -12,6 +12,8 @@ LARGEST_N_COLUMNS = 4
 # Width and height of a panel without what is below it, in inches. A panel that stands alone is
 # larger.
 PANEL, ONLY_PANEL = (2.7, 1.8), (5.2, 3.2)
+# Width of a panel of bars, which has labels beside it.
+WIDTH_OF_BAR_PANEL = 3.2
 # Height of a line of text below a panel, and width of a character in it, in inches.
 LINE, CHARACTER = 0.14, 0.068
 # Width of a character of a note below a figure, and of a word in a panel that stands alone.
@@ -25,10 +27,13 @@ MARGIN = 0.5
 LONGEST_LINE, LONGEST_TITLE, LONGEST_TEXT = 20, 30, 80
 # Words of a panel beside others, at most: more labels than these can't stand side by side.
 MOST_WORDS = 12
+# Words of a panel of bars, at most, the longest line of their labels in characters, and its height
+# in inches.
+MOST_BARS_OF_WORDS, LONGEST_LINE_OF_BAR, LINE_OF_BAR = 10, 30, 0.13
 # Numbers that are drawn as points rather than as a curve, at most.
 MOST_POINTS = 8
 # Characters of the ticks of a curve, at most.
-MOST_CHARACTERS_OF_TICKS = 26
+MOST_CHARACTERS_OF_TICKS = 20
 # Up to so many labels in a panel lie flat if all are short; from so many on they stand upright.
 MOST_FLAT_LABELS, LONGEST_FLAT_LABEL = 4, 8
 FEWEST_UPRIGHT_LABELS = 9

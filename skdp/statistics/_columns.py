@@ -15,6 +15,7 @@ from skdp._rows.labels import MISSING, texts_apart
 from skdp.preprocessing.table._bins import bin_edges, numbers_at
 from skdp.preprocessing.table._given import CountedWords
 from skdp.statistics import _tuned as tuned
+from skdp.statistics._bars import bars_of_numbers, bars_of_words
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SMALLEST_HALF = 1e-100
@@ -209,6 +210,10 @@ class NumberColumn:
         ends = np.append(first, bars) if self.is_seen else np.array([-np.inf, np.inf])
         return ends, *self.counts.within(z, counts, n_bins, n_bins)
 
+    def bars(self, z):
+        """Return the bars of a figure."""
+        return bars_of_numbers(self, z)
+
 
 def _find_range(ends, shown, noise):
     """Return counts that stand out without stray bins of noise, and the ends of their range."""
@@ -278,6 +283,10 @@ class WordColumn:
     def histogram(self, z):
         """Return the words and their counts, with low and high ends."""
         return self.words, *self.counts.within(z)
+
+    def bars(self, z):
+        """Return the bars of a figure."""
+        return bars_of_words(self, z)
 
     def known_words(self):
         """Return the words that stand out of the noise with their counts, as a model takes them."""

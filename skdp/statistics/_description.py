@@ -1,5 +1,6 @@
 """What a description of a table says, as frames of pandas and as a figure."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,15 +8,15 @@ from scipy.special import ndtri
 
 from skdp._rows.labels import as_moments, texts_apart
 from skdp.accountant import PrivacyReport
-from skdp.plotting._axes import as_labels, open_grid, plain, show_dates
-from skdp.statistics import _tuned as tuned
+from skdp.plotting import DescriptionDisplay
 
 _ENDS = ("value", "low", "high")
 _HTML_NOTE = (
     "<p>In brackets: {:g} % intervals for the values of the table itself. The noise hides what is "
     "unknown.</p>"
 )
-# Words of a column that are drawn.
+# Statistics that are whole numbers.
+_COUNTS = ("count", "gaps", "freq")
 # Statistics that are no dates where a column holds such.
 _NO_DATES = ("count", "gaps", "std")
 
@@ -166,7 +167,7 @@ class PrivateDescription:
         return {names: self._z() * float(counts.std()) for names, _, counts in self.tables}
 
     def plot(self, ax=None):
-        """Draw the histograms of all columns, with a band of intervals.
+        """Draw how many records have each word or number, or lie in each range, with intervals.
 
         Parameters
         ----------
@@ -175,8 +176,8 @@ class PrivateDescription:
 
         Returns
         -------
-        axes : list of matplotlib Axes
-            One for each column.
+        display : skdp.plotting.DescriptionDisplay
+            What was drawn, with its ``axes_`` and its ``figure_``.
 
         Raises
         ------
@@ -185,16 +186,8 @@ class PrivateDescription:
         TypeError
             If `ax` is something else.
         """
-        axes, figure = open_grid(ax, self, [0.4] * len(self.columns))
-        for one, column in zip(axes, self.columns, strict=True):
-            places, *counts = column.histogram(self._z())
-            draw = _draw_words if isinstance(places, list) else _draw_bars
-            draw(one, column.holds_dates, places, *counts)
-            one.set_title(plain(column.name), fontsize="medium")
-        if ax is None:
-            title = f"Records, with {100 * self.level:g} % intervals for the noise"
-            figure.suptitle(title, size="small")
-        return axes
+        bars = tuple(column.bars(self._z()) for column in self.columns)
+        return DescriptionDisplay(bars=bars, level=self.level).plot(ax=ax)
 
     def _statistics(self):
         """Return for each column what is known of it, by name: a value and its ends, if any."""
@@ -215,7 +208,10 @@ class PrivateDescription:
         import pandas as pd
 
         rows = [
-            {name: _in_cell(_is_date(column, name), *of) for name, of in row.items()}
+            {
+                name: _in_cell(_is_date(column, name), name in _COUNTS, *of)
+                for name, of in row.items()
+            }
             for column, row in zip(self.columns, self._statistics(), strict=True)
         ]
         frame = pd.DataFrame(rows, index=[column.name for column in self.columns]).fillna("")
@@ -238,41 +234,27 @@ def _with_timestamps(column, row):
     }
 
 
-def _in_cell(is_date, value, *ends):
-    """Return a value and its interval as the text of a cell."""
+def _in_cell(is_date, is_count, value, *ends):
+    """Return a value and its interval as the text of a cell, in the digits that are told."""
     if isinstance(value, str):
         return value
     numbers = [float(number) for number in (value, *ends)]
-    texts = [f"{number:.6g}" for number in numbers]
     if is_date:
         finite = [number for number in numbers if np.isfinite(number)]
         dates = dict(zip(finite, texts_apart(finite, holds_dates=True), strict=True))
         texts = [dates.get(number, f"{number:g}") for number in numbers]
+    else:
+        texts = _rounded(numbers, is_count)
     text = "unknown" if np.isnan(value) else texts[0]
     return f"{text} ({texts[1]} to {texts[2]})" if ends else text
 
 
-def _draw_bars(ax, holds_dates, bars, counts, low, high):
-    if np.isinf(bars).any():
-        ax.set_axis_off()
-        ax.text(0.5, 0.5, "no number stands out of the noise", ha="center", size="x-small")
-        return
-    counts, low, high = np.stack([counts, low, high]) / np.diff(bars)
-    ax.stairs(counts, bars, fill=True, alpha=0.5)
-    ax.stairs(high, bars, baseline=low, fill=True, alpha=0.5, color="0.3")
-    ax.set_ylabel("per day" if holds_dates else "per unit", size="x-small")
-    if holds_dates:
-        show_dates(ax.xaxis)
-        ax.ticklabel_format(axis="y", scilimits=(-4, 5))
-    else:
-        ax.locator_params("x", nbins=4)
-        ax.ticklabel_format(scilimits=(-4, 5))
-
-
-def _draw_words(ax, _, words, counts, low, high):
-    """Draw the most frequent words, gaps and infrequent ones included."""
-    shown = np.sort(np.argsort(-counts, kind="stable")[: tuned.MOST_WORDS_SHOWN])[::-1]
-    margins = np.stack([counts - low, high - counts])[:, shown]
-    ax.barh(range(shown.size), counts[shown], xerr=margins, alpha=0.5, ecolor="0.3")
-    ax.set_yticks(range(shown.size), as_labels([words[place] for place in shown]), size="x-small")
-    ax.locator_params("x", nbins=4)
+def _rounded(numbers, is_count):
+    """Return numbers as texts: counts whole, and others with two digits of half their interval."""
+    half = 0.5 * (numbers[2] - numbers[1]) if len(numbers) == 3 else 0.0
+    if is_count:
+        return [f"{number:,.0f}" for number in numbers]
+    if not 1e-12 < half < 1e12:
+        return [f"{number:.6g}" for number in numbers]
+    n_digits = 1 - math.floor(math.log10(half))
+    return [f"{round(number, n_digits):,.{max(n_digits, 0)}f}" for number in numbers]

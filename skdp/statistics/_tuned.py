@@ -10,8 +10,8 @@ MOST_RANGES = 8
 MOST_BARS = 20
 # Share of the records that bars leave out at each end.
 SHARE_BEYOND_BARS = 0.005
-# Words that a plot shows, at most.
-MOST_WORDS_SHOWN = 10
+# Numbers that each have a bar in a figure, at most.
+MOST_NUMBERS_WITH_BARS = 24
 # The middle of a column is between two such quantiles. The range of its numbers has all bins that
 # are no farther from it than a part of its width, as tails of what is there usually are. Farther
 # out are only bins that stand out together by so many deviations: a single one that is noise would

@@ -73,7 +73,7 @@ def test_frames_of_other_libraries_and_lists(model, table):
     of_arrow = model.explain(pl.from_pandas(X).to_arrow(), as_frame=True)
     assert of_arrow["contribution"].tolist() == expected["contribution"].tolist()
     rows = [[1.0, "a"], [2.0, "b"], [3.0, None]] * 20
-    of_lists = DPAdditiveRegressor(epsilon=float("inf")).fit(rows, range(60))
+    of_lists = DPAdditiveRegressor(epsilon=float("inf"), interactions=None).fit(rows, range(60))
     found = of_lists.explain(rows[1:3], as_frame=True)
     assert found["row"].tolist() == [0, 0, 1, 1]
     assert found["value"].tolist() == [2.0, "b", 3.0, None]

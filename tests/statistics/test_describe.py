@@ -143,7 +143,7 @@ def test_odd_tables(X, epsilon):
         assert (frame["low"] <= frame["high"]).all()
     for cells in found.crosstabs_.values():
         assert cells.to_numpy().sum() == pytest.approx(len(X), abs=1e-6)
-    plt.close(found.plot()[0].figure)
+    plt.close(found.plot().figure_)
 
 
 def test_people_are_described_by_a_row_each(table):
@@ -188,20 +188,108 @@ def test_displays(table):
     assert "income" in html
     # An interval stands beside each number.
     assert re.search(r">48\.\d+ \(48\.\d+ to 49\.\d+\)<|>49\.\d+ \(4\d\.\d+ to 49\.\d+\)<", html)
-    axes = found.plot()
-    assert [one.get_title() for one in axes] == ["age", "income", "job"]
-    assert "95 % intervals" in axes[0].figure.get_suptitle()
-    bars = found.histograms_["age"]
-    drawn = axes[0].patches[0].get_data().values
-    widths = bars.index.length
-    np.testing.assert_allclose(drawn * widths, bars["count"])
-    plt.close(axes[0].figure)
+    display = found.plot()
+    assert [one.get_title() for one in display.axes_] == ["age", "income", "job"]
+    assert repr(display) == "DescriptionDisplay of 3 columns: age, income, job"
+    assert "95 % intervals" in display.figure_.get_supxlabel()
+    plt.close(display.figure_)
     ax = plt.figure().add_subplot()
-    assert found.plot(ax)[0].figure is ax.figure
+    assert found.plot(ax).figure_ is ax.figure
     plt.close(ax.figure)
-    (hidden,) = describe(pd.DataFrame({"x": [1.0]}), epsilon=1.0, delta=1e-6).plot()
-    assert "no number stands out" in hidden.texts[0].get_text()
-    plt.close(hidden.figure)
+    hidden = describe(pd.DataFrame({"x": [1.0]}), epsilon=1.0, delta=1e-6).plot()
+    assert "no number stands out" in hidden.axes_[0].texts[0].get_text()
+    plt.close(hidden.figure_)
+
+
+def drawn(X, **settings):
+    """Return the only panel of a description."""
+    display = describe(X, **settings).plot()
+    plt.close(display.figure_)
+    (ax,) = display.axes_
+    return ax, display.bars[0]
+
+
+def test_bars_are_where_numbers_are():
+    """Few numbers have a bar each at the number; many are in ranges that have their lower end."""
+    rng = np.random.default_rng(0)
+    few = pd.DataFrame({"x": rng.poisson(2.0, 3000).clip(max=12)})
+    ax, bars = drawn(few, **EXACT)
+    assert bars.kind == "numbers"
+    n = few["x"].nunique()
+    for bar, number in zip(ax.patches, range(n), strict=True):
+        assert bar.get_x() + 0.5 * bar.get_width() == pytest.approx(number)
+        assert bar.get_height() == (few["x"] == number).sum()
+    many = pd.DataFrame({"x": np.append(np.zeros(2000), rng.uniform(0.0, 100.0, 3000).round(3))})
+    ax, bars = drawn(many, **EXACT)
+    assert bars.kind == "ranges"
+    first = ax.patches[0]
+    assert first.get_x() == 0.0
+    inside = (many["x"] < first.get_width()).sum()
+    assert first.get_height() == pytest.approx(inside, rel=0.02)
+
+
+def test_whole_numbers_fill_ranges_evenly():
+    """No bar is higher because its range, or a bin in it, is wider than others."""
+    X = pd.DataFrame({"x": np.tile(np.arange(200), 20)})
+    ax, _ = drawn(X, **EXACT)
+    widths = [bar.get_width() for bar in ax.patches]
+    np.testing.assert_allclose(widths, widths[0])
+    inner = np.array([bar.get_height() for bar in ax.patches[1:-1]])
+    np.testing.assert_allclose(inner, 20 * widths[0])
+    # What a wide bin holds is shared out over its width.
+    far = pd.DataFrame(
+        {"x": np.append(np.linspace(0.0, 10.0, 4000), np.linspace(10.0, 200.0, 400))}
+    )
+    ax, _ = drawn(far, epsilon=1.0, random_state=0)
+    heights = [bar.get_height() for bar in ax.patches]
+    assert heights[0] == max(heights)
+    assert max(heights[2:]) < 0.1 * heights[0]
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 1e-7, 1e9])
+def test_edges_of_ranges_are_round_and_rounding_moves_no_number(unit):
+    X = pd.DataFrame({"x": np.tile(np.arange(60), 50) * unit})
+    ax, bars = drawn(X, **EXACT)
+    width = ax.patches[0].get_width() / unit
+    assert width == pytest.approx(5.0)
+    np.testing.assert_allclose(bars.counts, 250.0, rtol=1e-6)
+
+
+def test_counts_that_are_drawn_are_no_less_than_0_and_intervals_are_thin(table):
+    display = describe(table, epsilon=0.1, random_state=0).plot()
+    plt.close(display.figure_)
+    for ax, bars in zip(display.axes_, display.bars, strict=True):
+        assert bars.kind != "hidden"
+        assert (np.array([bars.counts, bars.low, bars.high]) >= 0.0).all()
+        low = ax.get_xlim()[0] if bars.kind == "words" else ax.get_ylim()[0]
+        assert low == 0.0
+        (lines,) = [one for one in ax.collections if hasattr(one, "get_segments")]
+        assert lines.get_linewidth() == [1.0]
+        along = 0 if bars.kind == "words" else 1
+        ends = np.array([np.sort(line[:, along]) for line in lines.get_segments()])
+        assert set(ends[:, 0]) <= set(bars.low)
+        assert set(ends[:, 1]) <= set(bars.high)
+
+
+def test_words_stand_by_their_count_and_gaps_are_said(table):
+    display = describe(table, **EXACT).plot()
+    plt.close(display.figure_)
+    age, income, job = display.axes_
+    texts = [tick.get_text() for tick in job.get_yticklabels()]
+    # Only words that nobody else has are infrequent, and without privacy there are none.
+    assert texts[:3] == ["nurse", "clerk", "cook"]
+    assert texts[-1] == "missing"
+    assert "infrequent" not in texts
+    assert income.get_xlabel() == f"missing: {table['income'].isna().sum():,}"
+    assert age.get_xlabel() == ""
+
+
+def test_cells_have_the_digits_that_are_told(table):
+    html = describe(table, epsilon=1.0, random_state=0)._repr_html_()
+    counts = re.findall(r"<td>([\d,.]+) \([\d,.]+ to [\d,.]+\)</td>", html)
+    assert len(counts) >= 3
+    assert re.match(r"\d,\d{3}$", counts[0])
+    assert not re.search(r"\.\d{5}", html.split("<p>")[0])
 
 
 @pytest.mark.parametrize(
