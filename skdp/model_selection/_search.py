@@ -48,6 +48,7 @@ from skdp.model_selection._plan import (
     public_choices,
 )
 from skdp.model_selection._rows import has_steps, in_frame_of, last_step, types_are_kept
+from skdp.model_selection._terms import TermsMixin, has_method
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 from skdp.pipeline._steps import find_leaks, step_list
 
@@ -80,17 +81,6 @@ CONSTRAINTS = {
 }
 
 
-def _has(name):
-    """Return a check that the model, or the estimator before there is one, has a method."""
-
-    def check(search):
-        # Its error is the one to be seen.
-        getattr(getattr(search, "best_estimator_", search.estimator), name)
-        return True
-
-    return check
-
-
 def _targets_as_numbers(y):
     """Return finite targets, as trials get them: words and objects fail here, and not there."""
     if issparse(y):
@@ -100,7 +90,7 @@ def _targets_as_numbers(y):
     return y
 
 
-class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
+class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
     """What searches share; subclasses have `_settings`, the candidates."""
 
     # Parameters of the constructors of subclasses.
@@ -313,7 +303,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             self.best_score_ = best.score
             self.n_trials_ = plan.event.repetitions.mean
 
-    @available_if(_has("predict"))
+    @available_if(has_method("predict"))
     def predict(self, X):
         """Predict by the chosen model.
 
@@ -336,7 +326,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         return self._best().predict(X)
 
-    @available_if(_has("predict_proba"))
+    @available_if(has_method("predict_proba"))
     def predict_proba(self, X):
         """Estimate class probabilities by the chosen model, if it has them.
 
@@ -361,7 +351,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         return self._best().predict_proba(X)
 
-    @available_if(_has("predict_log_proba"))
+    @available_if(has_method("predict_log_proba"))
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities by the chosen model, if it has them.
 
@@ -386,7 +376,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         return self._best().predict_log_proba(X)
 
-    @available_if(_has("decision_function"))
+    @available_if(has_method("decision_function"))
     def decision_function(self, X):
         """Compute decision values by the chosen model, if it has them.
 
@@ -411,7 +401,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         return self._best().decision_function(X)
 
-    @available_if(_has("score"))
+    @available_if(has_method("score"))
     def score(self, X, y):
         """Return the accuracy, or R2 of a regression. Computed without noise: not private.
 
@@ -438,58 +428,6 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             If X or y don't fit the model; no message quotes an entry of the data.
         """
         return self._best().score(X, y)
-
-    @available_if(_has("explain"))
-    def explain(self, X, *, as_frame=False):
-        """Return the contribution of each term of the chosen model to the prediction of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        as_frame : bool, default=False
-            Whether to return a data frame that also names terms, and has what each row holds.
-
-        Returns
-        -------
-        contributions : ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_outputs)
-            In the order of ``terms_``. With `as_frame` a data frame, as the model returns it.
-
-        Raises
-        ------
-        AttributeError
-            If the model has no terms.
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
-        """
-        return self._best().explain(X, as_frame=as_frame)
-
-    @available_if(_has("to_frame"))
-    def to_frame(self):
-        """Return all values of all terms of the chosen model as a data frame of pandas.
-
-        Returns
-        -------
-        scorecard : DataFrame
-            A line for each value, as the model returns it.
-
-        Raises
-        ------
-        AttributeError
-            If the model has no terms.
-        NotFittedError
-            If the estimator isn't fitted.
-        ImportError
-            If pandas isn't installed.
-        """
-        return self._best().to_frame()
-
-    @property
-    def terms_(self):
-        """Terms of the chosen model, if it is an additive one."""
-        return self._best().terms_
 
     def _best(self):
         check_is_fitted(self)
