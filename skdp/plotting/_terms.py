@@ -132,7 +132,7 @@ def _places_of_curve(term):
     step = tuned.STEP_BESIDE * (0.5 * high - 0.5 * low) * 2.0 or 1.0
     x, labels, at_right = knots.tolist(), [], 0
     if len(knots) == 1:
-        ticks, tick_texts, note = x, texts[:1], ""
+        ticks, tick_texts, note = knots.tolist(), texts[:1], ""
     elif term.holds_dates:
         ticks, tick_texts, note = date_ticks(low, high)
     else:
