@@ -33,15 +33,13 @@ class Places(NamedTuple):
     @property
     def angle(self):
         """How far labels are turned, in degrees."""
-        n_texts, is_curve = len(self.texts), self.n_on_curve > 1
-        lines = [line for text in self.texts for line in text.splitlines()]
-        longest = max((len(line) for line in lines), default=0)
-        is_short = longest <= tuned.LONGEST_FLAT_LABEL and n_texts <= tuned.MOST_FLAT_LABELS
-        if is_curve or is_short or longest <= 2:
+        lines = [text.splitlines() or [""] for text in self.texts]
+        width = sum(max(map(len, of_text)) + 1 for of_text in lines)
+        if self.n_on_curve > 1 or width <= tuned.MOST_FLAT_CHARACTERS:
             return 0
         # Lines of labels that are turned half would run into each other.
-        is_broken = len(lines) > n_texts
-        return 90 if is_broken or n_texts >= tuned.FEWEST_UPRIGHT_LABELS else 45
+        is_broken = any(len(of_text) > 1 for of_text in lines)
+        return 90 if is_broken or len(lines) >= tuned.FEWEST_UPRIGHT_LABELS else 45
 
     @property
     def height(self):
@@ -122,7 +120,9 @@ def _places_of_points(term, n_numbers):
     shown = np.append(order, np.arange(n_numbers, len(term.labels)))
     labels += [MISSING] * (len(term.labels) - n_numbers)
     x = np.arange(shown.size)
-    return Places(shown, x, 0, x.tolist(), [as_label(labels[j], 8) for j in shown])
+    return Places(
+        shown, x, 0, x.tolist(), [as_label(labels[j], tuned.LONGEST_FLAT_LABEL) for j in shown]
+    )
 
 
 def _places_of_curve(term):

@@ -34,9 +34,10 @@ MOST_BARS_OF_WORDS, LONGEST_LINE_OF_BAR, LINE_OF_BAR = 10, 30, 0.13
 MOST_POINTS = 8
 # Characters of the ticks of a curve, at most.
 MOST_CHARACTERS_OF_TICKS = 20
-# Up to so many labels in a panel lie flat if all are short; from so many on they stand upright.
-MOST_FLAT_LABELS, LONGEST_FLAT_LABEL = 4, 8
-FEWEST_UPRIGHT_LABELS = 9
+# Up to so many characters, labels in a panel lie flat; from so many labels on they stand upright.
+MOST_FLAT_CHARACTERS, FEWEST_UPRIGHT_LABELS = 34, 9
+# Longest line of a label of a number that stands beside others, in characters.
+LONGEST_FLAT_LABEL = 8
 # Bands of noise widen the shared axis by this part of the range of values, at most: the band of a
 # rare word would flatten all others.
 LARGEST_PART_OF_BANDS = 0.3
