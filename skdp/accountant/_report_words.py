@@ -43,9 +43,11 @@ def quoted_guarantee(report, record):
     times = f"exp({epsilon})"
     if report.epsilon <= _LARGEST_EXPONENT:
         times = rounded_up(math.exp(report.epsilon))
+    # A unit that was set behind a frozen report's back is shown as it is.
+    protected = _PROTECTED.get(report.unit, report.unit)
     alternatives = _ALTERNATIVES[report.adjacency].format(record=record)
     return (
-        f"{but} is differentially private for {_PROTECTED[report.unit]} (adjacency "
+        f"{but} is differentially private for {protected} (adjacency "
         f'"{report.adjacency}"), with {numbers}.',
         f"{alternatives}, the probabilities of any outcome differ by at most a factor of {times}"
         f"{plus}.",
