@@ -11,7 +11,7 @@ from skdp._release.plan import CLASSES_READ
 from skdp._rows.bounds import null_records, present_records
 from skdp._rows.numbers import validate_numbers
 from skdp._rows.threads import single_threaded_blas
-from skdp._sklearn import _fit_context
+from skdp._sklearn import _fit_context, quietly
 from skdp.extend._plan import Sizes, plan_own
 from skdp.extend._run import FitRun
 
@@ -263,6 +263,32 @@ class DPBaseClassifier(ClassifierMixin, DPBaseEstimator):
     def _assumed(self):
         return (CLASSES_READ,) if self.classes is None else ()
 
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy. Computed without noise: not private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
+
+        Returns
+        -------
+        score : float
+            Share of correct predictions.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
+        """
+        return quietly(super().score, X, y, sample_weight)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = is_private(self)
@@ -312,6 +338,32 @@ class DPBaseRegressor(RegressorMixin, DPBaseEstimator):
     def _read(self, X, y):
         X, y = validate_numbers(self, X, y, y_numeric=True)
         return _numbers(X), as_targets(y)[:, 0], 1
+
+    def score(self, X, y, sample_weight=None):
+        """Return the coefficient of determination R2. Computed without noise: not private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
+
+        Returns
+        -------
+        score : float
+            R2 of the predictions.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
+        """
+        return quietly(super().score, X, y, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
