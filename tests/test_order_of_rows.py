@@ -32,6 +32,9 @@ MADE = {
 # What functions need besides rows.
 NEEDED = {
     "estimator": MODEL,
+    "model_a": MODEL,
+    "model_b": MODEL,
+    "costs": {"false_positive": 1.0, "false_negative": 1.0},
     "aggregate": None,
     "classes": [0, 1],
     "data_norm": 1.0,

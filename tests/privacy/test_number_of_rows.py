@@ -150,6 +150,10 @@ def call(name, case, X, y, groups):
         own = {"epsilon": 1.0, "random_state": 0, "groups": groups}
         if name == "describe":
             return function(pd.DataFrame(X, columns=list("abcd")), **own).to_frame()
+        if name == "private_compare":
+            return function(scored(), scored(), X, y, **own)
+        if name == "private_threshold":
+            own["costs"] = {"false_positive": 1.0, "false_negative": 5.0}
         return function(scored(), X, y, **own)
     takes = inspect.signature(type(case).fit).parameters
     if is_regressor(case):

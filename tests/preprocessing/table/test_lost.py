@@ -15,8 +15,13 @@ from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import LostDataWarning
 from skdp.linear_model import DPLogisticRegression
-from skdp.metrics import private_calibration_curve, private_confusion_matrix, private_score
-from skdp.model_selection import DPGridSearch
+from skdp.metrics import (
+    private_calibration_curve,
+    private_compare,
+    private_confusion_matrix,
+    private_score,
+)
+from skdp.model_selection import DPGridSearch, private_threshold
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPTableVectorizer
 from skdp.statistics import describe
@@ -297,6 +302,16 @@ PRIVATE = {
     "DPGridSearch of pipelines": search_pipelines,
     "DPCalibratedClassifier": calibrated,
     "private_score": scored(private_score),
+    "private_compare": lambda X, y: private_compare(
+        known(X, y), known(X, y), X, y, epsilon=1.0, scoring="neg_log_loss"
+    ),
+    "private_threshold": lambda X, y: private_threshold(
+        known(X, y),
+        X,
+        y,
+        epsilon=1.0,
+        costs={"false_positive": 1.0, "false_negative": 5.0},
+    ),
     "private_confusion_matrix": scored(private_confusion_matrix),
     "private_calibration_curve": scored(private_calibration_curve),
     "describe": lambda X, y: describe(X, epsilon=1.0),
