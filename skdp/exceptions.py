@@ -111,8 +111,8 @@ class CostlySearchWarning(UserWarning):
     Raises
     ------
     CostlySearchWarning
-        By a search over `alpha` of estimators of private whitening and of additive models, where it
-        is made an error.
+        By a search over `alpha` alone of estimators of private whitening and of additive models,
+        where it is made an error.
 
     Examples
     --------

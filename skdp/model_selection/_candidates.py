@@ -74,8 +74,8 @@ _FILLS_GAPS = (
     "the next step fail, and what fails isn't chosen, without any noise. Fill with numbers."
 )
 _SEARCH_OF_ALPHA = (
-    "A search over alpha is mostly worse than one fit by default: it divides the budget, and alpha "
-    "matters little. Leave it out of the settings; doc/selection.rst has numbers."
+    "A search over alpha alone is mostly worse than one fit by default: it divides the budget, and "
+    "alpha matters little. doc/selection.rst has numbers."
 )
 _ALLOWS = "a search takes no DPPipeline that allows steps to learn without privacy."
 
@@ -203,10 +203,13 @@ def make_candidates(search, settings):
 
 
 def _warn_of_alpha(settings, models):
-    """Advise against a search of the penalty of models that choose all else themselves."""
+    """Advise against a search of nothing but the penalty of models that choose all else themselves.
+
+    With other settings there is another reason to search.
+    """
     names = {name.rpartition("__")[2] for setting in settings for name in setting}
     last = [model_of(model) for model in models]
-    if "alpha" in names and any(isinstance(m, (BaseWhitened, BaseAdditive)) for m in last):
+    if names == {"alpha"} and any(isinstance(m, (BaseWhitened, BaseAdditive)) for m in last):
         warn_user(_SEARCH_OF_ALPHA, CostlySearchWarning)
 
 

@@ -11,7 +11,14 @@ from sklearn.base import clone
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from tests._loops import for_each
-from tests.door import Weights, expected_shares, gaussian_mu, release_shares
+from tests.door import (
+    Frame,
+    Weights,
+    expected_shares,
+    gaussian_mu,
+    null_records,
+    release_shares,
+)
 
 SHARE = 0.3
 
@@ -104,6 +111,37 @@ def exact(targets, weights=None, released=None):
     run = SimpleNamespace(mechanism=lambda name: mechanism, release=release)
     frame = SimpleNamespace(counted=lambda entries: entries)
     return release_shares(targets, Weights() if weights is None else weights, frame, run)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_the_bound_is_how_far_a_label_moves_the_sum(n_classes):
+    """From nothing, which a null record adds, or from any other label."""
+    labels = 2.0 * np.eye(n_classes) - 1.0 if n_classes > 2 else np.array([[-1.0], [1.0]])
+    parts = []
+    for label in labels:
+        exact(label[np.newaxis], None, parts)
+
+    def bound(adjacency):
+        model = clone(MODEL).set_params(classes=np.arange(n_classes), adjacency=adjacency)
+        (planned,) = model._plan(500, 3, labels.shape[1]).releases
+        return planned.release.bound
+
+    farthest = max(np.linalg.norm(one - other) for one in parts for other in parts)
+    assert bound("zero_out") == pytest.approx(max(map(np.linalg.norm, parts)), rel=1e-12)
+    assert bound("replace_one") == pytest.approx(farthest, rel=1e-12)
+
+
+def test_the_label_of_a_null_record_adds_nothing():
+    frame, released = Frame((), (), (), (), 4), []
+    run = SimpleNamespace(
+        mechanism=lambda name: SimpleNamespace(noise_std=1.0),
+        release=lambda name, value: released.append(value) or value,
+    )
+    for label in (1.0, -1.0):
+        targets = np.array([[label], [1.0], [1.0], [-1.0]])
+        with null_records([0]):
+            release_shares(targets, Weights(), frame, run)
+    np.testing.assert_array_equal(released, [[0.5], [0.5]])
 
 
 def test_weights_of_rows_and_of_classes_count():

@@ -59,7 +59,7 @@ INSTANCES = [
 TWO = {"classes": [0, 1]}
 
 
-def test_a_search_over_alpha_is_advised_against_before_it_is_charged(tmp_path):
+def test_a_search_over_alpha_alone_is_advised_against_before_it_is_charged(tmp_path):
     """Of estimators that choose all else themselves, by the names of settings alone."""
     X, y = records()
     ledger = PrivacyLedger(tmp_path / "study", epsilon=8.0, delta=1e-2)
@@ -77,6 +77,7 @@ def test_a_search_over_alpha_is_advised_against_before_it_is_charged(tmp_path):
         assert ledger.spent == 0.0
     for estimator, grid, epsilon in [
         (DPLogisticRegression(**TWO), {"data_norm": [1.0, 2.0]}, 1.0),
+        (DPLogisticRegression(**TWO), ALPHAS | {"data_norm": [1.0]}, 1.0),
         (DPSGDClassifier(max_iter=1, **TWO), ALPHAS, 1.0),
         # Nothing is divided.
         (DPLogisticRegression(**TWO), ALPHAS, math.inf),
