@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.privacy._cases import people_of, rows_at
-from tests.privacy._recipes import ADDITIVE_CASES, ADDITIVE_OF_PEOPLE
+from tests.privacy._recipes import ADDITIVE_CASES, ADDITIVE_OF_PEOPLE, FOUND
 from tests.privacy._replay import (
     check_a_person,
     check_corners_together,
@@ -31,7 +31,7 @@ def test_a_record_that_moves_table_ball_and_steps(case):
 
 def test_cases_with_products_have_a_second_fit():
     """Without one they would tell nothing of it."""
-    found = [case for case in ADDITIVE_CASES if case.estimator.interactions == "auto"]
+    found = [case for case in ADDITIVE_CASES if case.estimator.epsilon == FOUND["epsilon"]]
     assert len(found) == 2
     for case in found:
         X, y = case.records()
