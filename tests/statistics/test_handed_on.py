@@ -69,7 +69,8 @@ def test_a_model_that_gets_them_knows_shares_and_spends_nothing_on_words(table, 
         classes=[0, 1], categories={k: list(v) for k, v in handed_on.items()}, random_state=0
     ).fit(table, labels)
     assert model.privacy_report_.events == plain.privacy_report_.events
-    for term, name in zip(model.terms_, table, strict=True):
+    # Products follow the terms of columns.
+    for term, name in zip(model.terms_, table, strict=False):
         shares = shares_of(table, handed_on[name], name)
         np.testing.assert_allclose(term.weights, shares, atol=0.015)
         assert term.weights @ term.values == pytest.approx(0.0, abs=1e-9)
