@@ -63,14 +63,14 @@ def test_words_and_gaps_are_handed_on_with_their_counts(table, handed_on):
 
 @pytest.mark.long
 def test_a_model_that_gets_them_knows_shares_and_spends_nothing_on_words(table, handed_on, labels):
-    model = DPAdditiveClassifier(classes=[0, 1], categories=handed_on, random_state=0)
+    settings = {"classes": [0, 1], "interactions": None, "random_state": 0}
+    model = DPAdditiveClassifier(categories=handed_on, **settings)
     model.fit(table, labels)
     plain = DPAdditiveClassifier(
-        classes=[0, 1], categories={k: list(v) for k, v in handed_on.items()}, random_state=0
+        categories={k: list(v) for k, v in handed_on.items()}, **settings
     ).fit(table, labels)
     assert model.privacy_report_.events == plain.privacy_report_.events
-    # Products follow the terms of columns.
-    for term, name in zip(model.terms_, table, strict=False):
+    for term, name in zip(model.terms_, table, strict=True):
         shares = shares_of(table, handed_on[name], name)
         np.testing.assert_allclose(term.weights, shares, atol=0.015)
         assert term.weights @ term.values == pytest.approx(0.0, abs=1e-9)
