@@ -8,6 +8,7 @@ from reprlib import repr as short
 import numpy as np
 from scipy.sparse import issparse
 
+from skdp._rows.containers import RefusedValueError
 from skdp._rows.entry_types import is_of_numbers
 
 LARGEST_BOUND = 1e100
@@ -127,7 +128,7 @@ def read_pair(bounds, name, problem, n_features, *, may_be_equal=False):
         are_ranges = (a <= b and c <= d) if may_be_equal else (a < b and c < d)
         if are_ranges or isinstance(bounds, list):
             ends = (a, b, c, d, a, c, b, d, a, c, b, d, a, b, c, d)
-            raise ValueError(_TWO_READINGS.format(name, *(f"{end:g}" for end in ends)))
+            raise RefusedValueError(_TWO_READINGS.format(name, *(f"{end:g}" for end in ends)))
     try:
         return np.broadcast_to(low, n_features), np.broadcast_to(high, n_features)
     except ValueError:

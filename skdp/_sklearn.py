@@ -13,7 +13,16 @@ from sklearn.utils import _param_validation, _safe_indexing, get_tags, validatio
 from sklearn.utils._metadata_requests import SIMPLE_METHODS
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
 
-from skdp._rows.containers import refuse_columns, refuse_foreign, refuse_rows, refuse_unreadable
+from skdp._rows.containers import (
+    RefusedInput,
+    RefusedTypeError,
+    RefusedValueError,
+    WordOrGapError,
+    refuse_columns,
+    refuse_foreign,
+    refuse_rows,
+    refuse_unreadable,
+)
 from skdp._rows.private_rows import private_rows
 from skdp._rows.sparse import canonical
 
@@ -21,8 +30,9 @@ from skdp._rows.sparse import canonical
 __all__ = ["HasMethods", "RealNotInt", "StrOptions"]
 take_rows, read_feature_names = _safe_indexing, validation._check_feature_names_in
 
-# Messages of input validation that tell of shapes, types and names only. One that isn't known is
-# withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
+# Messages of other libraries that tell of shapes, types and names only. One that isn't known is
+# withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow. They
+# raise all as ValueError or TypeError, so that nothing but its words tells one error from another.
 _TELL_NO_VALUE = re.compile(
     r"Input (\w+ )?contains (NaN|infinity)"
     r"|Found array with |Found input variables with inconsistent numbers of samples"
@@ -37,13 +47,6 @@ _TELL_NO_VALUE = re.compile(
     r"|dtype='numeric' is not compatible with "
     r"|(float\(\) )?argument must be a string or a (real )?number, not "
     r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
-    r"|[Xy] is a Dask collection|feature_bounds can be read in two ways for two features: "
-    r"|[Xy] is an array of \w+, and array_api_dispatch"
-    # Those of `skdp._rows.containers`.
-    r"|(Complex data not supported: )?(X|column .+) of type .+ holds |X is an? \w+"
-    r"|column .+ holds entries of type \w+: |could not convert string to float in column "
-    r"|Expected 2D array, got scalar array instead: X is of type "
-    r"|two columns of X have the same name"
 )
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
 # What is told of text where numbers alone are read.
@@ -53,7 +56,16 @@ NUMBERS_ALONE = (
     "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
     "skdp.preprocessing.DPOneHotEncoder, which finds categories privately."
 )
+# By how messages of other libraries begin, what is told instead.
+_WORDS_AND_GAPS_REPLACED = {
+    "could not convert string to float: ": f"could not convert string to float: {NUMBERS_ALONE}",
+    # scikit-learn's advice is to learn from the data what to fill in, or another model.
+    "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "
+    "for example by sklearn.impute.SimpleImputer(strategy='constant', fill_value=..., "
+    "keep_empty_features=True), or privately by skdp.preprocessing.DPSimpleImputer.",
+}
 _REPLACED = {
+    **_WORDS_AND_GAPS_REPLACED,
     "Complex data not supported\n": "Complex data not supported.",
     "Expected 2D array, got 1D array instead": "Expected 2D array, got 1D array instead. Reshape "
     "your data with reshape(-1, 1) for a single feature or reshape(1, -1) for a single row.",
@@ -61,7 +73,6 @@ _REPLACED = {
     "instead.",
     "Sparse data was passed for X, but dense": "Sparse data was passed for X, but dense data is "
     "required: give X.toarray(), of a data frame X.sparse.to_dense().",
-    "could not convert string to float: ": f"could not convert string to float: {NUMBERS_ALONE}",
     # For labels that are words scikit-learn doesn't name y, nor say that one is None or NA.
     "Input contains NaN": "Input y contains NaN.",
     "boolean value of NA is ambiguous": "Input y contains NaN.",
@@ -71,10 +82,6 @@ _REPLACED = {
     "The DType <class 'numpy.dtypes.": "columns of dates or of spans of time, and columns of other "
     "types, can't be one array: have the steps that are joined make data frames, by "
     "set_output(transform='pandas').",
-    # scikit-learn's advice is to learn from the data what to fill in, or another model.
-    "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "
-    "for example by sklearn.impute.SimpleImputer(strategy='constant', fill_value=..., "
-    "keep_empty_features=True), or privately by skdp.preprocessing.DPSimpleImputer.",
 }
 
 # Arguments with an entry for each row, which say for whom a guarantee is, or how much of it.
@@ -114,15 +121,19 @@ def quietly(function, *args, **kwargs):
     try:
         with np.errstate(all="ignore"):
             return function(*args, **kwargs)
-    except NotFittedError:
+    except (NotFittedError, RefusedInput):
         raise
     except Exception as error:
         message = str(error)
-        known = [text for start, text in _REPLACED.items() if message.startswith(start)]
-        if not known and _TELL_NO_VALUE.match(message):
+        replaced = [text for start, text in _REPLACED.items() if message.startswith(start)]
+        if not replaced and _TELL_NO_VALUE.match(message):
             raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-    raise kind(known[0] if known else _WITHHELD)
+        if isinstance(error, TypeError):
+            refusal = RefusedTypeError
+        else:
+            is_word_or_gap = message.startswith(tuple(_WORDS_AND_GAPS_REPLACED))
+            refusal = WordOrGapError if is_word_or_gap else RefusedValueError
+    raise refusal(replaced[0] if replaced else _WITHHELD)
 
 
 def _fit_context(*, prefer_skip_nested_validation):

@@ -121,7 +121,7 @@ from skdp._rows.row_sums import BlockSums, InferenceSums, RowSums, block_rows, r
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries, days_of_dates
 from skdp._rows.step_tables import as_floats
 from skdp._rows.threads import map_in_order, single_threaded_blas
-from skdp._sklearn import StrOptions, in_order_of_rows, read_list
+from skdp._sklearn import StrOptions, in_order_of_rows, quietly, read_list
 from skdp.accountant import (
     _calibration as calibration_module,
     _filter as accountant_filter_module,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdp._rows.containers import RefusedTypeError
 from skdp._rows.entries import (
     UnreadableEntryError,
     as_number,
@@ -117,7 +118,7 @@ def _read(entries, name, missing_values):
         with np.errstate(all="ignore"):
             return Categories.of(entries, missing_values)
     except UnreadableEntryError as error:
-        refusal = TypeError(_MALFORMED.format(name, error))
+        refusal = RefusedTypeError(_MALFORMED.format(name, error))
     except InfiniteEntryError:
         refusal = ValueError(_TOO_LARGE.format(name))
     # Raised here, it has no context, which would hold the entry.

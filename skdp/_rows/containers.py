@@ -107,6 +107,22 @@ _GAPS = frozenset(("NoneType", *GAPS_OF_PANDAS))
 _NUMBERS_AND_TEXT = (str, *NUMBERS, *BOOLEANS)
 
 
+class RefusedInput(Exception):
+    """Rows are refused in words that quote no entry of them, so that anyone may see these."""
+
+
+class RefusedTypeError(RefusedInput, TypeError):
+    """Rows, or entries of them, are of a type that isn't read."""
+
+
+class RefusedValueError(RefusedInput, ValueError):
+    """Rows have a shape, names or entries that aren't read."""
+
+
+class WordOrGapError(RefusedValueError):
+    """There is a word or a gap where numbers alone are read."""
+
+
 def refuse_unreadable(X, dtype="numeric", reset=True, skip_check_array=False, **_checks):
     """Refuse what no rows are read from, and types that a reader hasn't."""
     refuse_rows(X)
@@ -136,7 +152,7 @@ def refuse_foreign(array, name):
     # xarray has the protocol, too, and None where it holds no Dask array.
     graph = getattr(kind, "__dask_graph__", None)
     if package == "dask" or (graph is not None and graph(array) is not None):
-        raise TypeError(
+        raise RefusedTypeError(
             f"{name} is a Dask collection, and only arrays in memory are read here: call "
             ".compute() first, or to fit take an estimator of skdp.dask, whose transform maps what "
             "was fitted on rows in memory."
@@ -145,7 +161,7 @@ def refuse_foreign(array, name):
         return
     # PyTorch's tensors lack the protocol's method.
     if package == "torch" or hasattr(kind, "__array_namespace__"):
-        raise TypeError(
+        raise RefusedTypeError(
             f"{name} is an array of {package}, and array_api_dispatch=True asks to compute with it "
             "as it is, which this estimator can't: convert it by numpy.asarray (a PyTorch tensor "
             "by .numpy()), or set array_api_dispatch=False."
@@ -159,23 +175,23 @@ def refuse_container(X):
     known = next((base for base in bases if base in _REMEDIES), None)
     if known is not None:
         text = f"X is a {name} of {known[0].lstrip('_')}{_REMEDIES[known]}"
-        raise TypeError(text) if known[1] != "Series" else ValueError(text)
+        raise RefusedTypeError(text) if known[1] != "Series" else RefusedValueError(text)
     if getattr(getattr(X, "dtype", None), "names", None) is not None:
-        raise TypeError(_RECORDS)
+        raise RefusedTypeError(_RECORDS)
     # One kind of SciPy's sparse arrays is a dict, and has a shape.
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
-        raise TypeError(_TABLE_OF.format(name))
+        raise RefusedTypeError(_TABLE_OF.format(name))
     if isinstance(X, list | tuple) and any(issubclass(row, Mapping) for row in set(map(type, X))):
-        raise TypeError(_TABLE_OF.format(f"{name} of dicts"))
+        raise RefusedTypeError(_TABLE_OF.format(f"{name} of dicts"))
     if isinstance(X, str | bytes | PathLike | IOBase):
-        raise TypeError(_FILE.format(name))
+        raise RefusedTypeError(_FILE.format(name))
     if isinstance(X, Iterator):
-        raise TypeError(_ONCE.format(name))
+        raise RefusedTypeError(_ONCE.format(name))
     if isinstance(X, Set):
-        raise TypeError(_UNORDERED.format(name))
+        raise RefusedTypeError(_UNORDERED.format(name))
     is_table = any(map(partial(hasattr, X), ("__len__", "__array__", "shape", "to_pandas")))
     if isinstance(X, type) or not is_table or getattr(X, "shape", None) == ():
-        raise ValueError(_NO_ROWS.format(name))
+        raise RefusedValueError(_NO_ROWS.format(name))
 
 
 def refuse_equal_names(X):
@@ -184,7 +200,7 @@ def refuse_equal_names(X):
     counts = Counter(names) if isinstance(names, Iterable) else {}
     for name, count in counts.items():
         if count > 1:
-            raise ValueError(_TWICE.format(name))
+            raise RefusedValueError(_TWICE.format(name))
 
 
 def refuse_columns(X, *, numbers_alone=False):
@@ -197,8 +213,8 @@ def refuse_columns(X, *, numbers_alone=False):
                 what = f"{_whole_or_column(name)} of type {dtype} holds {content}: {remedy}"
                 if content == "complex numbers":
                     # scikit-learn's kind of error, and how it begins.
-                    raise ValueError(f"Complex data not supported: {what}")
-                raise TypeError(what)
+                    raise RefusedValueError(f"Complex data not supported: {what}")
+                raise RefusedTypeError(what)
 
 
 def refuse_entries(X, *, numbers_alone=False):
@@ -269,8 +285,8 @@ def _refuse_entry(column, kind, numbers_alone):
     if numbers_alone and hasattr(kind, "__float__") and name not in _UNREADABLE_ENTRIES:
         return
     if numbers_alone:
-        raise TypeError(no_number(name, column))
-    raise TypeError(_NO_ENTRY.format(column, name, remedy_for(name)))
+        raise RefusedTypeError(no_number(name, column))
+    raise RefusedTypeError(_NO_ENTRY.format(column, name, remedy_for(name)))
 
 
 def no_number(name, column):

@@ -8,7 +8,13 @@ import narwhals as nw
 import numpy as np
 
 from skdp._rows.bounds import present_records
-from skdp._rows.containers import refuse_columns, refuse_entries, refuse_equal_names, refuse_rows
+from skdp._rows.containers import (
+    RefusedTypeError,
+    refuse_columns,
+    refuse_entries,
+    refuse_equal_names,
+    refuse_rows,
+)
 from skdp._rows.entries import CLASSES, UnreadableEntryError, are_dates, is_gap_entry, same_word
 from skdp._rows.kinds import (
     BOOLEAN,
@@ -288,7 +294,7 @@ def _read(source, kind, name):
             return quietly(Untyped.of, entries), entries
         return quietly(_column_of, entries, kind), entries
     except UnreadableEntryError as error:
-        raise TypeError(_MALFORMED.format(name, error)) from None
+        raise RefusedTypeError(_MALFORMED.format(name, error)) from None
 
 
 def _count_unread(names, kinds, columns, entries):

@@ -6,7 +6,13 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import get_tags
 
-from skdp._rows.containers import no_number, refuse_rows, refuse_unreadable
+from skdp._rows.containers import (
+    RefusedTypeError,
+    WordOrGapError,
+    no_number,
+    refuse_rows,
+    refuse_unreadable,
+)
 from skdp._rows.entries import as_number, is_gap_mark
 from skdp._rows.entry_types import NUMBERS, SPANS, is_of_numbers
 from skdp._rows.frames import dense
@@ -151,16 +157,16 @@ def _plain_floats(objects):
 def _number(entry, name):
     number = as_number(entry)
     if isinstance(entry, SPANS):
-        raise TypeError(no_number(type(entry).__name__, name))
+        raise RefusedTypeError(no_number(type(entry).__name__, name))
     if number == number or is_gap(entry):
         return number
     if isinstance(entry, str):
         if is_gap_mark(entry):
             return np.nan
-        raise ValueError(_TEXT.format(name))
+        raise WordOrGapError(_TEXT.format(name))
     if isinstance(entry, Decimal) and entry.is_nan():
         return np.nan
     if isinstance(entry, NUMBERS):
         # Too large for a float, and refused as that.
         return np.inf
-    raise TypeError(no_number(type(entry).__name__, name))
+    raise RefusedTypeError(no_number(type(entry).__name__, name))

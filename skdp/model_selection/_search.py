@@ -24,6 +24,7 @@ from skdp._estimator import (
 )
 from skdp._families.targets import encode_labels
 from skdp._release.plan import CLASSES_READ
+from skdp._rows.containers import WordOrGapError
 from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import (
@@ -67,7 +68,6 @@ _OTHER_TYPES = (
     "numbers whose types aren't those of numbers, as which trials get them: give such columns a "
     "type of NumPy's, by X.astype({...}), or choose columns by names."
 )
-_WORDS_OR_GAPS = ("could not convert string to float", "Input X contains NaN")
 _CHOOSE = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
     **BUDGET_CONSTRAINTS,
@@ -230,10 +230,8 @@ class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
             numbers, y = validate_numbers(
                 self, X, y, y_numeric=y_numeric, multi_output=several_outputs
             )
-        except ValueError as error:
-            if str(error).startswith(_WORDS_OR_GAPS):
-                raise ValueError(_RAW_TABLE) from None
-            raise
+        except WordOrGapError:
+            raise ValueError(_RAW_TABLE) from None
         takes_sparse = [get_tags(model).input_tags.sparse for model in candidates.models]
         if issparse(numbers) and not all(takes_sparse):
             raise TypeError("Sparse data was passed for X, and a candidate takes dense X only.")

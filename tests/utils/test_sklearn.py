@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from skdp.linear_model import DPSCDClassifier, DPSGDRegressor, WALRClassifier, label_aggregate
 from skdp.preprocessing import BoundsScaler
-from tests.door import containers_module as _containers
+from tests.door import containers_module as _containers, quietly
 
 COMPUTE = r"is a Dask collection, and only arrays in memory are read here: call \.compute\(\)"
 CONVERT = r"array_api_dispatch=True asks .* numpy\.asarray \(a PyTorch tensor by \.numpy\(\)\), or"
@@ -167,3 +167,13 @@ def test_real_dask_collections_are_refused(kind, records):
         DPSCDClassifier().fit(wrap(X), y)
     with pytest.raises(TypeError, match=COMPUTE):
         DPSCDClassifier().fit(X, wrap(y))
+
+
+def test_refusals_of_our_own_are_told_and_the_same_words_of_others_are_withheld():
+    def refuse(kind):
+        raise kind("two columns of X have the same name 'age'")
+
+    with pytest.raises(ValueError, match="the same name 'age'"):
+        quietly(refuse, _containers.RefusedValueError)
+    with pytest.raises(ValueError, match="the message is withheld"):
+        quietly(refuse, ValueError)
