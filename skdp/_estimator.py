@@ -294,11 +294,12 @@ class RecordPrivateEstimator(PrivateEstimator):
 
     # Where it can't be chosen all batches are full: the sum of all releases is a closed form.
     accountant = "pld"
-    # Whether the class comes with the package, whose methods are known to keep what they promise.
+    # The methods of a class that comes with the package are known to keep what they promise.
     _is_of_skdp = True
-    # Whether `fit` reads a raw table itself, of which scikit-learn would make one array.
+    # An estimator that reads a raw table itself gets it as it came: scikit-learn would make one
+    # array.
     _reads_raw = False
-    # Whether `feature_bounds`, where there is such a parameter, has a use: some options have none.
+    # Some options of estimators that have `feature_bounds` make no use of them.
     _uses_feature_bounds = True
 
     def _budget(self, n_records, by_group=False):

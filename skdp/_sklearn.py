@@ -49,14 +49,14 @@ _TELL_NO_VALUE = re.compile(
     r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
 )
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
-# What is told of text where numbers alone are read.
+# Readers of numbers alone say this of text.
 NUMBERS_ALONE = (
     "X, and y of a regression, must be numeric (the entry is withheld). Labels that are words are "
     "for classifiers, and tables that hold words for skdp.additive. Words can also be encoded with "
     "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
     "skdp.preprocessing.DPOneHotEncoder, which finds categories privately."
 )
-# By how messages of other libraries begin, what is told instead.
+# They begin as messages of other libraries do, and are told in their place.
 _WORDS_AND_GAPS_REPLACED = {
     "could not convert string to float: ": f"could not convert string to float: {NUMBERS_ALONE}",
     # scikit-learn's advice is to learn from the data what to fill in, or another model.

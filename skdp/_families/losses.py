@@ -388,7 +388,7 @@ def _power_integral(rate, m):
     return m if rate == 0.0 else np.exp(rate * m) / rate
 
 
-# What makes a prediction of the target's mean of a linear predictor.
+# They make predictions of the target's mean of linear predictors.
 INVERSE_LINKS = {"identity": np.asarray, "log": np.exp}
 
 

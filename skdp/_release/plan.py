@@ -53,7 +53,7 @@ NOT_COVERED = (
     "what else is computed from these records: skdp.accountant.compose adds up reports of fits",
 )
 _ACCOUNTANTS = ("pld", "rdp")
-# What a report has of the budget as it is.
+# A report has these of the budget, under the same names.
 _REPORTED = ("epsilon", "delta", "adjacency", "accountant", "unit")
 # Share of a good prediction up to which errors count by their size, not only by their sign.
 _FOLLOWED = 0.15
@@ -81,9 +81,9 @@ class OpenPart(NamedTuple):
 
     # Its path, as in `set_params`.
     name: str
-    # What a report says of it.
+    # A report says this of it.
     text: str
-    # Whether it learnt, or may have learnt, from the records without any guarantee of its own.
+    # It is unprotected if it learnt, or may have learnt, from the records without any guarantee.
     is_unprotected: bool
 
     def within(self, path):
@@ -114,8 +114,8 @@ class Budget:
     accountant: str
     # Where the fit is charged, if there is a ledger; see `skdp.ledger`.
     account: Account | None = field(default=None, kw_only=True, compare=False)
-    # What Gaussian releases of full batches spend, as a share of the squared mu that epsilon and
-    # delta allow.
+    # Gaussian releases of full batches spend this share of the squared mu that epsilon and delta
+    # allow.
     share: float = field(default=1.0, kw_only=True)
 
     adjacencies: ClassVar[tuple[str, ...]] = ("zero_out", "replace_one")
@@ -123,7 +123,7 @@ class Budget:
     of_groups: ClassVar = False
     assumed_public: ClassVar[tuple[str, ...]] = ASSUMED_PUBLIC
     not_covered: ClassVar[tuple[str, ...]] = NOT_COVERED
-    # What the number of records is called.
+    # Messages call the number of records so.
     count: ClassVar = "n_samples"
 
     def __post_init__(self):
@@ -226,7 +226,7 @@ class Plan:
 
     # Names the stream among those of one seed; see `make_stream`.
     stream_key: ClassVar[tuple[int, ...]] = ()
-    # How the guarantee is to be read.
+    # They say how to read the guarantee.
     notes: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -258,7 +258,8 @@ class Plan:
         if self.budget.is_private and self.budget.delta > 1.0 / self.n_rows:
             warn_user(LARGE_DELTA.format(n=self.budget.count), LargeDeltaWarning)
         if self.budget.account is not None:
-            # What subclasses add to a report is known after the run, and is no release.
+            # The ledger needs the report now. What subclasses add is known after the run, and is no
+            # release.
             unprotected = self.budget.account.unprotected
             is_seeded = random_state is not None
             report = Plan.report(self, reproducible=is_seeded, unprotected=unprotected)

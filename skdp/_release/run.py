@@ -15,7 +15,7 @@ from skdp._release.release import ROUNDING_OF_PARTS, costs_of, with_ending
 from skdp.accountant import SelectionEvent
 from skdp.accountant._profile import full_batch_mu
 
-# What noise of an event is over.
+# Events whose noise is over different bounds differ in these attributes.
 _KINDS_OF_BOUND = "pairwise", "counts"
 
 
@@ -23,7 +23,7 @@ class Entry(NamedTuple):
     """What a run's log has of the releases under one name."""
 
     name: str
-    # How many were made, to the end.
+    # It counts all that were made, to the end.
     n_made: int
     noise_multiplier: float
 

@@ -32,7 +32,7 @@ class BallSums(BlockSums):
     """
 
     def __init__(self, X, is_null, n_jobs=None, shares=None):
-        # What groups add is cut to a grid, record by record.
+        # Contributions of groups are cut to a grid, record by record, which no kernel does.
         self._n_rows_is_public = shares is None
         kernels = kernels_for(X) if shares is None else None
         super().__init__(X, X.shape[1], n_jobs, kernels)

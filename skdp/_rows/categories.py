@@ -191,7 +191,7 @@ def check_categories(categories, n_features):
 def _check_declared(declared):
     if declared is None or (isinstance(declared, str) and declared == _AUTO):
         return None
-    # What can be read but once has other categories the next time.
+    # An iterator can be read but once, and has other categories the next time.
     if isinstance(declared, str) or not isinstance(declared, Collection):
         raise ValueError("an entry of categories must be 'auto' or a list of categories.")
     try:

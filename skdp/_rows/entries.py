@@ -15,8 +15,8 @@ from skdp._rows.containers import remedy_for
 from skdp._rows.entry_types import BOOLEANS, GAPS_OF_PANDAS, NUMBERS, PERIOD_OF_PANDAS
 from skdp._rows.naming import number_in_words
 
-# What an entry of a column without a type is: the first of these that it can be. A code is a text
-# of digits that begins with 0, which a number would lose.
+# An entry of a column without a type is the first of these that it can be. A code is a text of
+# digits that begins with 0, which a number would lose.
 NUMBER_ENTRY, DATE_ENTRY, CODE_ENTRY, TEXT_ENTRY, GAP_ENTRY = (
     "number",
     "date",
@@ -91,7 +91,7 @@ def _class_of_text(text):
     number = _number_in(text)
     if math.isfinite(number):
         return CODE_ENTRY if len(text) > 1 and text[0] == "0" and text.isdigit() else NUMBER_ENTRY
-    # What isn't finite is a gap as a number is, whatever its type.
+    # Infinite and missing numbers are gaps, whatever their type.
     if math.isinf(number) or is_gap_mark(text):
         return GAP_ENTRY
     return DATE_ENTRY if math.isfinite(_day_in(text)) else TEXT_ENTRY
@@ -160,7 +160,7 @@ def plain_text(text):
     return str.__str__(text)
 
 
-# What a number of a column of booleans stands for, and the other way round.
+# Columns of booleans may come as numbers, and the other way round.
 _BOOLEAN_OF_NUMBER = {"0": "False", "1": "True"}
 _SAME_WORDS = _BOOLEAN_OF_NUMBER | {word: number for number, word in _BOOLEAN_OF_NUMBER.items()}
 
@@ -209,7 +209,7 @@ def _number_of_text(text):
 
 
 def _number_in(text):
-    # What begins with another letter would be an error, which takes Python longer than all else.
+    # Other letters would make an error, which takes Python longer than all else.
     if text[:1].isalpha():
         return _NUMBERS_IN_LETTERS.get(text.lower(), np.nan)
     try:

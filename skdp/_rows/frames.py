@@ -100,7 +100,7 @@ class Frame:
     n_rows: int
     groups: np.ndarray | None = None
     rows: np.ndarray | slice | None = None
-    # How many entries of a column aren't of its kind, in words, by its name, after a fit.
+    # After a fit this says in words, by a column's name, how many entries aren't of its kind.
     unread: Mapping | None = None
 
     def counted(self, entries):

@@ -11,7 +11,7 @@ import numpy as np
 WORTHWHILE_ENTRIES = 2**25
 # The same of slopes, a row's at a step each, that a fit computes.
 WORTHWHILE_SLOPES = 2**28
-# Whether sums are compiled, where the size of the rows at hand doesn't decide; None where it does.
+# None lets the size of the rows at hand decide; otherwise this says whether sums are compiled.
 _is_compiled = ContextVar("compiled", default=None)
 _NO_FACTORS = np.empty(0)
 

@@ -42,7 +42,7 @@ def _as_array(groups):
 
 
 def _codes_of_numbers(ids):
-    # What is missing isn't equal to itself, and that holds for times, too.
+    # A missing id isn't equal to itself, and that holds for times, too.
     if (ids != ids).any():
         raise ValueError(_MISSING)
     return np.unique(ids, return_inverse=True)[1]

@@ -118,8 +118,8 @@ class BlockSums:
 
     # Factors of rows, of shape (n,), where there are any.
     _scale = None
-    # Whether the number of rows is public, as it isn't where records are groups of rows. Threads
-    # follow `n_jobs` alone then.
+    # The number of rows isn't public where records are groups of rows. Threads follow `n_jobs`
+    # alone then.
     _n_rows_is_public = True
 
     def __init__(self, X, n_columns, n_jobs=None, kernels=None):
@@ -369,7 +369,7 @@ class RowSums(BlockSums):
 _SHORTEST = 1e-150
 # Weights near the end of double precision have few, too.
 _LEAST_WEIGHT = 1e-290
-# What clipping takes from a row counts up to this share of the bound.
+# A loss of a row by clipping counts up to this share of the bound.
 LOST = 0.25
 
 
@@ -432,7 +432,7 @@ class InferenceSums(RowSums):
         slopes, weights = self._weigh(block, x, scale, w)
         lengths = self._lengths[block]
         shares = self._model.shares(weights, lengths, 1.0 if isinf(self._bound) else self._bound)
-        # What overflowed to no number counts as the most.
+        # A share that overflowed to no number counts as the most.
         total[0] += np.fmin(shares, 1.0).sum()
         lost = (np.abs(slopes) * lengths / self._bound - 1.0) / LOST
         total[1] += np.fmin(np.maximum(lost, 0.0), 1.0)[lengths > 0.0].sum()

@@ -61,12 +61,12 @@ def _column(source):
         column = column.astype(object).astype("category")
         dtype = column.dtype
     if getattr(dtype, "categories", None) is not None:
-        # What was taken for a category says what type all are stored in.
+        # The type of all categories depends on which entries were taken for one.
         return column.cat.rename_categories(dtype.categories.astype(object))
     if (typed := _typed(source)) is not None:
         return typed
     is_of_objects = isinstance(dtype, np.dtype) and dtype.kind == "O"
-    # What pandas.NA may be among, scikit-learn's containers refuse where it is.
+    # scikit-learn's containers refuse pandas.NA in columns of these types.
     if not (is_of_objects or has_na) and dtype.kind != "b":
         return None
     # An array would be searched for a type that suits all entries.

@@ -118,7 +118,8 @@ def largest_within(spent, start, *, enough):
                 break
         else:
             exceeds = min(exceeds, x)
-        # What costs nothing, as where delta alone pays for it, tells no slope.
+        # A share of 0, as where delta alone pays for all, tells no slope, and neither does an
+        # infinite one.
         if 0.0 < share < math.inf:
             if last is not None and share != last[1] and x != last[0]:
                 power = max(math.log(share / last[1]) / math.log(x / last[0]), _LEAST_POWER)

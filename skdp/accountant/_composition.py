@@ -61,7 +61,8 @@ def compose(reports):
         raise ValueError("reports must hold at least one report.")
     if not all(isinstance(report, PrivacyReport) for report in reports):
         raise TypeError("reports must be instances of PrivacyReport.")
-    # What was unpickled, or set behind a frozen object's back, was never checked.
+    # They are checked anew: one that was unpickled, or changed behind a frozen object's back, never
+    # was.
     reports = tuple(dataclasses.replace(report) for report in reports)
     for name in ("adjacency", "unit"):
         if common_value(getattr(report, name) for report in reports) is None:
@@ -97,7 +98,7 @@ def compose(reports):
         released=_all_released(reports),
         reproducible=any(report.reproducible for report in reports),
     )
-    # What a reader can compute again, who doesn't know the single fits.
+    # A reader who doesn't know the single fits can compute this much again.
     least = _profile.least_epsilon(joint.events, joint.adjacency, joint.accountant, delta)
     apart = max(total(report.epsilon for report in reports), least)
     return dataclasses.replace(joint, epsilon=min(joint.epsilon_at(delta), apart))

@@ -151,7 +151,7 @@ def _gaussian_cost(events, adjacency, erasure):
     spent += GaussianCost(full_batch_mu(full, adjacency))
     spent += GaussianCost(math.sqrt(total(_squared_pure_mu(event, adjacency) for event in pure)))
     if others:
-        # What trials may reveal is in their profile, which falls to no less.
+        # The profile of trials includes the erasure inside them, and falls to no less.
         inside = (getattr(event, "erasure_inside", 0.0) for event in others)
         erasure = joint_erasure((erasure, *inside))
         profile = _numerical_profile(others, adjacency, erasure)

@@ -16,7 +16,7 @@ _GRID = 0.1
 _MAX_GRID_POINTS = 2**16
 # Share of the squared mu of all events below which one has no say in the grid.
 _NEGLIGIBLE = 1e-6
-# How much coarser the grid is where a rough answer will do.
+# The grid is so many times coarser where a rough answer will do.
 _COARSENING = 4
 # Composition bounds the tails by Chernoff's inequality, at rates of at most 20 over the number of
 # grid points. The best rate is that of 8 standard deviations of the sum; with so many grid points,

@@ -20,13 +20,13 @@ _NEIGHBOURS = {
     "replace_one": "one {record} is replaced by any other {record}",
     "replace_label": "the label of one record is replaced by any other label",
 }
-# What each adjacency can protect, the usual first.
+# Each adjacency can protect these, the usual first.
 _UNITS = {
     "zero_out": ("one row", "one group"),
     "replace_one": ("one row", "one group"),
     "replace_label": ("the label of one row",),
 }
-# What reports of groups say.
+# Reports of groups say this.
 PART_OF_GROUP = (
     'a part of a group under "zero_out", such as one of its rows or one of two people with one id: '
     "it may move a release by twice the bound of a group, and has the guarantee of "

@@ -228,7 +228,8 @@ def _scores(value, name):
     """Return private scores as a list; a score without a guarantee would be no private one."""
     scores = list(value.values()) if isinstance(value, dict) else value
     scores = list(scores) if isinstance(scores, (list, tuple)) else [scores]
-    # What has a guarantee and an interval, by what it has: metrics build on this package.
+    # Scores are known by what they have, a guarantee and an interval: metrics build on this
+    # package.
     if not all(hasattr(score, "report") and hasattr(score, "level") for score in scores):
         raise TypeError(f"{name!r} of card must be what skdp.metrics.private_score returned.")
     return scores
@@ -346,7 +347,7 @@ def _elsewhere(report, adjacency):
     """Say what epsilon is where neighbouring data sets differ in another way."""
     events = _filter.events_under(report, adjacency)
     if adjacency == "zero_out" and report.released:
-        # What its events stand for may be distances between neighbours' values, never halved.
+        # Events may stand for distances between neighbours' values, which are never halved.
         return f"epsilon = {rounded_up(report.epsilon)} at the same delta"
     try:
         epsilon = _profile.epsilon_of(events, adjacency, "pld", report.delta)
@@ -371,7 +372,8 @@ def _rho(report):
     return 0.5 * math.fsum(x * x for x in (mu, *(e.epsilon(report.adjacency) for e in pure)))
 
 
-# What YAML doesn't allow as it is: controls, line ends of Unicode, halves of pairs, marks of order.
+# YAML doesn't allow these as they are: controls, line ends of Unicode, halves of pairs, marks of
+# order.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 

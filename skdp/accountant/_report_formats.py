@@ -47,7 +47,7 @@ def _content(value):
     return f'<ul style="{_LIST}">{items}</ul>'
 
 
-# What would mean something to a reader of Markdown, or of the HTML in it; GitHub makes links of
+# These would mean something to a reader of Markdown, or of the HTML in it; GitHub makes links of
 # addresses without markup, too.
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~$&]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 # GitHub looks for mail addresses and names of users after escapes are undone: to break them takes a
@@ -96,7 +96,7 @@ _READ_WITH_CARE = (
     "kept no list of them. Fit again for a report that has one; or read the lines below with care, "
     "and make sure that every step of the fit was private or is named there"
 )
-# How notes of these versions began that said what was released where events stand for it.
+# Notes of these versions began so if they said what was released where events stand for it.
 _RELEASED = "released: "
 _COMPARED = ("sampling", "sampling_rate", "n_steps", "n_releases", "noise_multiplier", "mu")
 # Wording may change from one version to the next, and isn't compared.

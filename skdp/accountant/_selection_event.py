@@ -432,7 +432,7 @@ def merged_releases(pairs):
     for event, name in pairs:
         if events and replace(events[-1], n_steps=event.n_steps) == event:
             event = replace(event, n_steps=events.pop().n_steps + event.n_steps)
-            # What was composed before has names of several already.
+            # Events that were composed before have names of several already.
             parts = f"{names.pop()}, {name}".split(", ")
             name = ", ".join(dict.fromkeys(part for part in parts if part))
         events.append(event)

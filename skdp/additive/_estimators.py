@@ -70,14 +70,14 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowP
     knots: object
     monotonic_cst: object
     n_jobs: int | None
-    # What subclasses say of their targets, and of the linear model that is fitted to the basis.
+    # Subclasses give these for their targets, and for the linear model that is fitted to the basis.
     _linear: Callable
     _one_curve: str
     _set_target_units: Callable
     _validated_y: Callable
 
     _reads_raw, _most_knots = True, MOST_KNOTS
-    # Whether a model of which nothing is known but its intercept predicts the shares of classes.
+    # Classifiers of which nothing is known but the intercept predict the shares of classes.
     _predicts_shares = False
     # Bounds that a step before promises are of columns by place: here they are of names.
     _uses_feature_bounds = False

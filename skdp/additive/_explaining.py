@@ -6,7 +6,7 @@ import numpy as np
 
 from skdp._rows.labels import MISSING
 
-# How libraries print gaps that aren't numbers.
+# Libraries print gaps that aren't numbers in these ways.
 GAPS = "NaT", "<NA>"
 
 

@@ -19,12 +19,11 @@ from skdp.preprocessing.table._plan import TablePlan, plan_table
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 from skdp.preprocessing.table._tuned import MOST_KNOTS
 
-# What the linear model is charged as, and that of curves and their products, as runs and reports
-# call them.
+# Runs and reports call the linear model so, and that of curves and their products.
 MODEL, PRODUCTS = "linear model", "linear model of products"
-# What names of the second model's releases end in: both models call theirs alike.
+# Names of the second model's releases end so, because both models call theirs alike.
 OF_PRODUCTS = " of products"
-# What is released where noise would hide all else.
+# Nothing else is released where noise would hide all else.
 SHARES = "shares of classes"
 SHARES_ALONE = (
     "The records are too few for this epsilon and so many columns, as public numbers tell: noise "

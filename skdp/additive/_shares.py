@@ -80,7 +80,7 @@ def of_shares(shares, class_weight, classes, basis):
 class SharesMixin:
     """What additive models do where the shares of classes are all that is released."""
 
-    # What the model of more gives.
+    # The model of more than shares gives these.
     _class_weight: Callable
     _learn_basis: Callable
     _publish: Callable
@@ -102,7 +102,7 @@ class SharesMixin:
             signs,
             plan,
             run,
-            # Of terms that aren't learnt no number of records is known.
+            # Numbers of records are known only for terms that are learnt.
             n_there=None,
             also_public=weights_public(public_weight),
         )

@@ -28,10 +28,10 @@ SMALLEST_SHARE_OF_CLASS = 1e-9
 # alone is expected to give it. It was chosen as a usual level, about 5 % for one term.
 STANDARD_DEVIATIONS_OF_NOISE = 2.0
 
-# What a squared bend of a curve costs, and how far squared a word's value is from the mean of all,
-# over the noise of a mean of numbers in [-1, 1] on which all that the table leaves is spent. Twice
-# as much was better for most small tables, and worse where a few records have much of what there is
-# to learn ("How the constants were chosen" in doc/theory/additive.rst).
+# A squared bend of a curve costs this, and so does the square of how far a word's value is from the
+# mean of all, over the noise of a mean of numbers in [-1, 1] on which all that the table leaves is
+# spent. Twice as much was better for most small tables, and worse where a few records have much of
+# what there is to learn ("How the constants were chosen" in doc/theory/additive.rst).
 PENALTY_PER_NOISE = 1.5
 # With this curves are lines. A larger number would only make rounding errors larger.
 LARGEST_PENALTY = 1.0

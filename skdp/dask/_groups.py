@@ -37,7 +37,7 @@ class Groups(NamedTuple):
     hashes: np.ndarray
     # Type of the ids.
     kind: str
-    # Whether there is room for the rows, and for mapped ones.
+    # Rows are held if there is room for them, and for mapped ones.
     is_held: bool = True
 
     def unheld(self):

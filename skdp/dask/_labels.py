@@ -34,7 +34,7 @@ class _Reader(RowReader):
     data_norm: float
     fit_intercept: bool
     bias: float
-    # Whether rows are clipped: they aren't without privacy.
+    # Without privacy rows aren't clipped.
     clip: bool
 
     name: ClassVar = "label_aggregate"

@@ -92,7 +92,7 @@ class PartitionSpec(NamedTuple):
     n_targets: int | None
     # Null records, see `skdp._rows.bounds.null_records`.
     null_rows: list | None
-    # Whether the table has so many entries that its sums are compiled.
+    # The sums of a table are compiled if it has so many entries that this is worthwhile.
     compiled: bool = False
 
     def fault_of(self, X, y):
@@ -118,7 +118,7 @@ class Kept(NamedTuple):
     # It is that of the rows and the targets.
     digest: bytes
     is_sparse: bool
-    # Whether sums are compiled: those of a part are to be alike wherever they are made.
+    # Sums of a part are to be alike wherever they are made, so that this travels with it.
     compiled: bool = False
     # See `skdp._rows.bounds.BoundedRows`.
     scale: np.ndarray | None = None

@@ -20,7 +20,7 @@ from skdp.dask._tables import map_table, of_mapped
 # A worker's process may use this part of its memory once a copy is made: Dask writes what it
 # manages to disk from .6 or .7 on.
 _SHARE = 0.5
-# How often the parts that a pass misses are loaded again.
+# Parts that a pass misses are loaded again so often at most.
 _MOST_LOADS = 10
 _LOST = "workers lose the rows that they hold faster than they load them. Nothing was published."
 _PLUGIN = "skdp-pinned"

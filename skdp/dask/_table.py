@@ -168,7 +168,7 @@ def check_rows(X):
 
 
 def _is_table(collection):
-    # What is delayed has any attribute.
+    # A delayed object has any attribute, so that the attribute's type is looked at, too.
     return is_dask_collection(collection) and isinstance(getattr(collection, "ndim", None), int)
 
 

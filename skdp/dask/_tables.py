@@ -16,7 +16,7 @@ from skdp._sklearn import validate_arrays
 from skdp.preprocessing.table._terms import Basis
 
 _CLASS = "class"
-# What is kept of the entries of a column without a kind, in this order.
+# A column without a kind keeps these of its entries, in this order.
 _READINGS = _CLASS, NUMERIC, DATE
 
 
@@ -37,7 +37,7 @@ class RawTable(NamedTuple):
     # The basis that the table is mapped to, and whether the rows that are held are mapped by it.
     basis: Basis | None = None
     is_mapped: bool = False
-    # What rows of the basis become, if they are mapped once more: what has `of_columns`.
+    # Where rows of the basis are mapped once more, they become this, which has `of_columns`.
     view: object = None
 
     @classmethod

@@ -41,7 +41,7 @@ class _Reader(RowReader):
         return type(self.transformer).__name__
 
     def certified_rows(self, X):
-        # What is counted is bounded there: this tells what isn't finite, and null records.
+        # Counts are bounded where they are made: this tells what isn't finite, and null records.
         return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
 
     targets = TableReader.targets

@@ -48,7 +48,7 @@ class _Rehearsal(LedgerParameter):
 
 # In place of a ledger: the fit ends where it would be charged, see `skdp._estimator.rehearse`.
 REHEARSAL = _Rehearsal()
-# What `ledger` of an estimator may be.
+# The parameter `ledger` of an estimator may be one of these.
 LEDGER_CONSTRAINT = [str, os.PathLike, LedgerParameter, None]
 
 
@@ -155,6 +155,6 @@ def _describe_seed(random_state, key):
     if isinstance(random_state, Integral):
         # Streams of one int and several keys are independent.
         return " ".join(["int", *(str(int(word)) for word in (random_state, *key))])
-    # What the stream will be seeded with.
+    # The words that will seed the stream name it.
     words = copy.deepcopy(random_state).randint(0, 2**32, size=8, dtype="uint32")
     return f"words {words.tolist()}"

@@ -130,5 +130,5 @@ def _what_would_fit(report, cost, totals, terms):
     erasure = joint_erasure(event.erasure for event in report.events)
     if not erasure:
         return " Its delta has no share left for sampled batches; full batches still fit."
-    # What sampled batches take beside it is a share of what there is.
+    # Sampled batches take a share of what there is, beside the erasure.
     return least_delta((max(total.erasure for total in totals) + erasure) / (1 - FIT_SHARE))

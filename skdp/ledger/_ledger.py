@@ -144,7 +144,7 @@ class PrivacyLedger(LedgerParameter):
             )
             self._create(terms, planned)
         else:
-            # What is left out is the file's.
+            # Terms that weren't given stay those of the file.
             wanted |= {name: value for name, value in given.items() if value != _DEFAULTS[name]}
         standing = self._standing()
         for name, value in wanted.items():

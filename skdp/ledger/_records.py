@@ -33,7 +33,8 @@ def checked(report):
     """Return a report whose epsilon is what its events give, or raise an error."""
     if not isinstance(report, PrivacyReport):
         raise TypeError(f"report must be a PrivacyReport, got {type(report).__name__}.")
-    # What was unpickled, or set behind a frozen object's back, was never checked.
+    # It is checked anew: one that was unpickled, or changed behind a frozen object's back, never
+    # was.
     return dataclasses.replace(report)
 
 

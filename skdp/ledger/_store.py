@@ -46,7 +46,7 @@ _FIRST_SCHEMA = (
         BEGIN SELECT RAISE(ABORT, 'charges are never changed'); END""",
     f"PRAGMA application_id = {APPLICATION_ID}",
 )
-# What each version added, from the first on: a file of an older one gets the rest.
+# Each version added one of these, from the first on, so that a file of an older one gets the rest.
 _SCHEMAS = (
     _FIRST_SCHEMA,
     (
@@ -69,7 +69,7 @@ _SCHEMAS = (
             delta REAL NOT NULL CHECK (typeof(delta) = 'real' AND delta >= 0 AND delta < 1),
             count INTEGER NOT NULL CHECK (typeof(count) = 'integer' AND count > 0)
         )""",
-        # Which planned charge a charge is.
+        # This tells which planned charge a charge is.
         """CREATE TABLE planned_use (
             charge INTEGER PRIMARY KEY REFERENCES charge (id),
             planned INTEGER NOT NULL REFERENCES planned (id)

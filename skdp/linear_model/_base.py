@@ -79,9 +79,9 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     adjacency: str
     data_norm: float | None
     classes: object
-    # What a fit publishes.
+    # A fit publishes this.
     n_features_in_: int
-    # What the mixins of regressors and of classifiers give, and `BallMixin`.
+    # The mixins of regressors and of classifiers give these, and `BallMixin`.
     _loss: Callable
     _read_targets: Callable
     _half_width: Callable
@@ -146,7 +146,7 @@ def weights_public(public_weight):
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
 
-    # Whether several targets are divided by the same number.
+    # Some methods divide several targets by the same number.
     _one_width = False
 
     def _read(self, X, y, **checks):

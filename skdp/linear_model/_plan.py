@@ -9,11 +9,11 @@ from skdp._release.plan import Plan
 from skdp._release.release import Release, named
 from skdp.linear_model.ball._plan import BallPlan, TargetsPlan
 
-# What the steps of all methods release, as runs and reports call it.
+# Runs and reports of all methods call their steps so.
 STEPS = "steps"
 # Squares of larger ones could overflow.
 LARGEST_NORM = 1e150
-# What parameters are within.
+# Parameters have to lie within these.
 SMALLEST, LARGEST = 1e-30, 1e30
 
 

@@ -13,7 +13,7 @@ from skdp._release.release import Release, named
 from skdp.accountant._report import PART_OF_GROUP
 from skdp.metrics import _tuned as tuned
 
-# What is released, as runs and reports call it.
+# Runs and reports call the release so.
 COUNTS = "counts of records by score"
 
 

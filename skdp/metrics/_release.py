@@ -26,7 +26,7 @@ from skdp.metrics._plan import (
 from skdp.metrics._solver import release_histogram
 from skdp.metrics._statistics import Shares
 
-# What says which rows of groups are counted.
+# These parameters say which rows of groups are counted.
 COUNTED = {
     "average_over": [StrOptions({"rows", "groups"})],
     "rows_per_group": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -48,7 +48,7 @@ class Released(NamedTuple):
     n_records: int
     noise_std: float
     report: PrivacyReport
-    # How many rows of a record are counted at most.
+    # So many rows of a record are counted at most.
     rows_per_group: int = 1
 
     @property

@@ -139,8 +139,8 @@ def grade(probability, power=tuned.GRADE):
     return probability**power / (probability**power + (1.0 - probability) ** power)
 
 
-# What a score needs to know of a record's labels: whether the prediction is right, the class, too,
-# or also what another class it is taken for. Scores that are released together need the most.
+# A score needs to know of a record's labels whether the prediction is right, or the class, too, or
+# also what another class it is taken for. Scores that are released together need the most.
 RIGHT, OF_CLASS, TAKEN_FOR = range(3)
 
 
@@ -370,9 +370,9 @@ class _Score(NamedTuple):
     # About what standard deviation rows' scores have, as a part of their range, where the score is
     # their mean: losses are mostly near its end.
     row_spread: float | None = None
-    # What a score of labels needs to know of these.
+    # A score of labels needs to know this of them.
     detail: int | None = None
-    # What gives rows' losses and the largest, where the score is their mean, or one less that.
+    # It gives rows' losses and the largest, where the score is their mean, or one less that.
     losses: Callable | None = None
 
     @classmethod

@@ -84,7 +84,7 @@ class Shares(NamedTuple):
 
 def _within(value, variance, level, lowest, highest):
     """Return value, low and high within the range that a score may have."""
-    # What overflowed is as good as no knowledge.
+    # A variance that overflowed is as good as no knowledge.
     reach = _quantile(level) * math.sqrt(variance) if variance < math.inf else math.inf
     return tuple(np.clip([value, value - reach, value + reach], lowest, highest).tolist())
 
@@ -110,7 +110,7 @@ def proportion_interval(share, size, noise_variance, level):
 
 def accuracy(shares, *, is_right, level):
     """Give the share of cells that are right, which `is_right` marks."""
-    # Whether each cell is right, because the noise of all that are is in the sum.
+    # The noise of all cells that are right is in the sum, so that each cell needs a mark.
     is_right = np.broadcast_to(is_right, shares.values.shape)
     right = (shares.values * is_right).sum()
     ends = proportion_interval(right, shares.n_independent, shares.of_noise(is_right), level)
@@ -268,7 +268,7 @@ def _explained(shares, parts, gradients, level, rounding=0.0):
     product = loss * null - squared * both
     constant = loss**2 - squared * shares.variance(of_loss)
     root = product + math.sqrt(max(product**2 - square * constant, 0.0))
-    # What overflowed is as good as no knowledge.
+    # Ends that overflowed are as good as no knowledge.
     low = 1.0 - root / square if null > 0.0 and square > 0.0 else -math.inf
     high = 1.0 - constant / root if constant > 0.0 else 1.0
     low, high = min(np.fmax(low, -math.inf), 1.0), np.fmin(high, 1.0)

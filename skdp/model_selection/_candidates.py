@@ -86,7 +86,7 @@ class Candidates:
 
     settings: tuple
     models: tuple
-    # How many columns each gets; see `check_rows`.
+    # Each candidate gets so many columns; see `check_rows`.
     n_columns: list = dataclasses.field(default_factory=list)
 
     def assumed(self):
@@ -237,7 +237,7 @@ def check_candidate(model):
             raise ValueError(f"{name!r} of a candidate would reveal how many fits ran: unset it.")
     last = last_step(model)
     is_private_model = isinstance(last, RecordPrivateEstimator) and hasattr(last, "predict")
-    # What an own estimator raises, and so which trials fail, may follow from a record.
+    # Errors of a user's own estimator, and so which trials fail, may follow from a record.
     if not is_private_model or not last._is_of_skdp:
         raise TypeError(_NOT_OURS.format(type(last).__name__))
     _check_pipeline(last)

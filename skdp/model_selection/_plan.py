@@ -34,7 +34,7 @@ from skdp.accountant import (
 )
 from skdp.metrics._plan import ScoreBudget, describe_counted, plan_histogram
 
-# What is released, as runs and reports call it.
+# Runs and reports call the release so.
 SEARCH = "choice of a candidate and its fit"
 # Shape of the law of the number of trials, and how many there are for each candidate by default. Of
 # laws that cost about the same, the first leaves few candidates untried. With pure trials more of

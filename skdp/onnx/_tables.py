@@ -14,7 +14,7 @@ NUMBERS = (
     tensors.Int64TensorType,
     tensors.BooleanTensorType,
 )
-# What strings have in place of a gap: ONNX has none, and onnxruntime writes NaN so.
+# Strings have these in place of a gap: ONNX has none, and onnxruntime writes NaN so.
 _GAPS = ("", "nan")
 _AS_NUMBERS = "numbers", "floats, integers or booleans"
 _AS_DATES = "dates", "floats or integers, which are days since 1970-01-01"
@@ -95,7 +95,7 @@ def _string_hits(graph, column, known, others=None):
 
 
 _HITS = {tensors.StringTensorType: _string_hits, **dict.fromkeys(NUMBERS, _number_hits)}
-# What columns may come in.
+# Columns may come in tensors of these types.
 TYPES = tuple(_HITS)
 
 

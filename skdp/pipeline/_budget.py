@@ -78,7 +78,7 @@ def _owner(shares, path):
     return max(fitting, key=len)
 
 
-# What steps have only while they are fitted. The ledger they keep.
+# Steps have these only while they are fitted. The ledger they keep.
 _LENT = ("epsilon", "delta", "adjacency")
 _DIVIDED = ", whose parameter shares divides it among the steps"
 _NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is None."

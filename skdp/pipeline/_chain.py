@@ -137,7 +137,7 @@ def pass_bounds(step, bounds):
         pass_bounds(step.steps[0][1], bounds)
     if not isinstance(step, RecordPrivateEstimator):
         return
-    # What is calibrated gets the same rows.
+    # An estimator that is calibrated gets the same rows.
     step = getattr(step, "estimator", step)
     norm, low, high = bounds
     if norm is not None and _SHORTEST <= norm <= _LONGEST and is_default(step, "data_norm"):
@@ -264,7 +264,7 @@ def _reads_table(step):
     """Return whether what looks at the rows first is a reader of raw tables."""
     if isinstance(step, Pipeline):
         return _reads_table(next(_in_order(step.steps), None))
-    # What is calibrated or frozen gets the same rows.
+    # An estimator that is calibrated or frozen gets the same rows.
     inner = getattr(step, "estimator", None)
     return hasattr(step, "_check_table") or (inner is not None and _reads_table(inner))
 
@@ -302,7 +302,7 @@ def _of_floats(name):
     @available_if(inherited)
     @functools.wraps(getattr(Pipeline, name))
     def method(self, X, *args, **params):
-        # What is transformed may be the rows of a fit that follows.
+        # Rows that are transformed may be those of a fit that follows.
         with contextlib.nullcontext() if name == "transform" else new_rows():
             return inherited(self)(self._as_read(X), *args, **params)
 

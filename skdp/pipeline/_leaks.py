@@ -181,7 +181,7 @@ _BY_ROW = {
     "SparseRandomProjection": _random_projection,
     "FunctionTransformer": _function,
 }
-# What they keep of their parameters has the types of the rows.
+# These keep of their parameters what has the types of the rows.
 _KEEP_TYPES = {"OneHotEncoder", "OrdinalEncoder", "SimpleImputer"}
 _TYPES = (
     "it keeps types of what it was fitted on, which follow from gaps",

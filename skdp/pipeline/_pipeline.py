@@ -157,7 +157,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     }
 
     _reads_raw = True
-    # What scikit-learn's Pipeline has, and would keep or print more than is released.
+    # scikit-learn's Pipeline has these as parameters, and would keep or print more than is
+    # released.
     memory = None
     verbose = False
     transform_input = None
@@ -240,7 +241,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         # 3. plan from public numbers
         width = n_columns_of(rows)
         if self.ledger is ALREADY_CHARGED:
-            # What was charged was planned from sizes alone.
+            # The charge was planned from sizes alone, and so is what it pays for.
             width = width_of_all(step_list(steps[:n_before]), n_columns_of(X))
         budget = self._budget(n_records, groups is not None)
         plan = plan_steps(budget, self.shares, step_list(rest), width, sizes)

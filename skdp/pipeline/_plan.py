@@ -70,7 +70,7 @@ class PrivateStep:
     name: str
     # Gives for an epsilon and a delta the events of a fit with them.
     releases: Callable
-    # Whether these are known beforehand, and nothing that is released changes them.
+    # They are exact if they are known beforehand, and nothing that is released changes them.
     is_exact: bool
 
 
@@ -83,7 +83,7 @@ class StepBudget:
     delta: float
     # The charge for it.
     events: tuple
-    # What it may cost, None where it is the only step and `events` are what it releases.
+    # The step may cost this; None where it is the only step and `events` are what it releases.
     cost: GaussianCost | None
 
     @property
@@ -222,7 +222,8 @@ def _fill(name, releases, cost, delta, adjacency):
         one = _cost(releases(epsilon, delta), adjacency, delta)
         if one.is_within(cost):
             return min(one.mu / cost.mu, 1.0)
-        # What exceeds the pair in its erasure alone is no closer to it than what isn't private.
+        # A cost that exceeds the pair in its erasure alone is no closer to it than one without
+        # privacy.
         return one.mu / cost.mu if one.mu > cost.mu else math.inf
 
     start = cost.epsilon(delta)

@@ -69,7 +69,7 @@ class Rehearsal:
         if step.is_frozen:
             if not hasattr(step.estimator, "transform"):
                 return None
-            # What it refuses may follow from values, which are made up here.
+            # Its refusals may follow from values, which are made up here.
             with contextlib.suppress(TypeError, ValueError):
                 return _made_up(quietly(step.estimator.transform, _few(X)))
             return None
@@ -84,7 +84,7 @@ class Rehearsal:
             self._try(step.estimator if is_first else with_norm(step.estimator), X)
             is_known = isinstance(step.estimator, (OneToOneFeatureMixin, DPSimpleImputer))
             return _stand_in(step, X) if is_known else None
-        # What only `allow` lets pass may do anything, and what predicts comes last.
+        # Steps that only `allow` lets pass may do anything, and one that predicts comes last.
         is_known = why_refused(step.estimator, False, False) is None
         return _stand_in(step, X) if is_known else None
 
@@ -107,7 +107,7 @@ def _parts(step, X):
     used = {inside.name: inside for inside in step.inner if inside.estimator != "drop"}
     if not isinstance(step.estimator, ColumnTransformer):
         return {name: (inside, X) for name, inside in used.items()}
-    # Which only chooses, as columns of several types can't be put together.
+    # It only chooses, as columns of several types can't be put together.
     named = [(inside.name, "drop", inside.columns) for inside in step.inner[:-1]]
     chooser = ColumnTransformer(named)
     quietly(chooser.fit, _few(X))
@@ -144,7 +144,7 @@ def _stand_in(step, X):
     """Return rows with the columns of those that a step makes of X, and values made up."""
     twin = _public_twin(step) if private_leaves([step]) else _tolerant(clone(step.estimator))
     if getattr(twin, "random_state", 0) is None:
-        # What is drawn makes no column, and would move NumPy's global state for the fit.
+        # Random draws make no column, and would move NumPy's global state for the fit.
         twin.set_params(random_state=0)
     return _made_up(quietly(twin.fit_transform, _few(X)))
 

@@ -40,13 +40,13 @@ class Step:
     path: str
     name: str
     estimator: object
-    # What a ColumnTransformer gives it, None for all.
+    # A ColumnTransformer gives it these, None for all.
     columns: object = None
     # The steps within a container.
     inner: tuple = ()
-    # Whether each of `inner` gets what the one before makes, and not all the same.
+    # In a chain each of `inner` gets what the one before makes; otherwise all get the same.
     is_chain: bool = False
-    # Whether it is used as it was fitted before.
+    # A frozen step is used as it was fitted before.
     is_frozen: bool = False
 
     @property
@@ -359,7 +359,7 @@ def why_container_is_refused(container):
             return reason, "give columns by names or places, or take make_column_selector"
     threshold = getattr(joined, "sparse_threshold", 0)
     kinds = [leaf.path for leaf in container.leaves() if _makes_sparse(leaf)]
-    # What is frozen keeps what followed from its threshold.
+    # A frozen step keeps what followed from its threshold.
     harmless = (0,) if container.is_frozen else (0, _USUAL_THRESHOLD)
     if threshold not in harmless or (threshold != 0 and kinds):
         reason = "whether what it makes is sparse may follow from how many zeros there are"

@@ -206,7 +206,7 @@ class ExplanationDisplay:
         return self
 
     def __repr__(self):
-        # What the row has, and what is predicted for it, is the row's.
+        # The row's entries and its prediction are private, so that only numbers of terms are shown.
         n_terms = len(self.contributions)
         n_own = n_terms if self.max_terms is None else min(n_terms, self.max_terms)
         terms = f"{n_own} term" if n_own == 1 else f"{n_own} terms"

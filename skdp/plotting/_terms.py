@@ -88,7 +88,7 @@ def places_of(term, *, is_alone=False):
 def _places_of_words(term, is_alone):
     """Return words by their effect; of many, those that do most."""
     values, weights = term.values.reshape(len(term.labels), -1), term.weights
-    # What nobody has, by the counts, has the mean of all.
+    # A word that nobody has, by the counts, has the mean of all.
     is_empty = (weights == 0.0) & (values == 0.0).all(axis=1)
     sizes = np.abs(values).mean(axis=1) * np.nan_to_num(weights, nan=1.0)
     places = np.flatnonzero(~is_empty)

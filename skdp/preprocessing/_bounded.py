@@ -17,7 +17,7 @@ from skdp._rows.numbers import validate_numbers
 from skdp._rows.sparse import scaled_rows
 from skdp._sklearn import Interval, _fit_context
 
-# What rounding may make of 0, in units of the largest value.
+# Rounding may make this of 0, in units of the largest value.
 _ROUNDING = 2.0**-50
 # Numbers that are mapped at a time.
 _ENTRIES = 2**16
@@ -42,7 +42,7 @@ def type_that_holds(dtype, *numbers):
     return dtype if largest <= np.finfo(dtype).max else np.dtype(np.float64)
 
 
-# How many rows there are may be private, and compiled lengths have other last bits.
+# The number of rows may be private, and compiled lengths have other last bits.
 @sums_compiled(False)
 def shorten_rows(X, bound):
     """Return new rows that aren't longer than a bound, up to rounding; shorter ones stay."""

@@ -329,6 +329,6 @@ def _texts(categories, has_others):
         for category in categories
         if category == category
     ]
-    # What stands for a gap is the last of them.
+    # A label that stands for a gap is the last of them.
     gaps = [label_beside("nan", known)] * (len(categories) - len(known))
     return [*known, *gaps, *[label_beside(INFREQUENT, known)] * has_others]

@@ -17,7 +17,7 @@ from skdp._release.plan import ENCODER_KEY, IMPUTER_KEY, SCALER_KEY, Plan
 from skdp._release.release import named
 from skdp.preprocessing import _tuned as tuned
 
-# What transformers release, as runs and reports call it.
+# Runs and reports call releases of transformers so.
 DISTRIBUTIONS, MOMENTS = "distributions of columns", "means and squares of columns"
 MEANS, MEDIANS = "means and gaps of columns", "medians of columns"
 COUNTS = "counts of categories"
@@ -38,7 +38,7 @@ class TransformerPlan(Plan):
     planned: tuple
     # It differs between plans of this class, unlike elsewhere.
     stream_key: tuple  # type: ignore[misc]
-    # What the noisy count of a category that nobody listed must exceed to be published.
+    # The noisy count of a category that nobody listed must exceed this to be published.
     threshold: float = math.inf
 
     @cached_property

@@ -12,7 +12,7 @@ from skdp.preprocessing.table._plan import plan_table
 from skdp.preprocessing.table._plan_kinds import plan_after_kinds
 from skdp.statistics import _tuned as tuned
 
-# What is counted, as runs and reports call it.
+# Runs and reports call the release so.
 CELLS = "counts of words and pairs"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from skdp._release import mechanisms
 from skdp._release.mechanisms import DiscreteLaplaceMechanism, ExponentialChoice, NoisyMaximum
 
-# What bounds that don't allow for rounding themselves may be exceeded by, relative to them.
+# Bounds that don't allow for rounding themselves may be exceeded by this, relative to them.
 _ROUNDING = 1e-9
 
 

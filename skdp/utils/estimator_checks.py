@@ -151,7 +151,7 @@ def _check_seeds(estimator, X, y):
         unseeded.append(_fit(estimator, X, y, random_state=None))
     np.random.set_state(state)
     first, second = map(_weights, unseeded)
-    # What is the same of two seeds is public; a penalty or a bound may put some at 0.
+    # Weights that two seeds have in common are public; a penalty or a bound may put some at 0.
     seeded = (_weights(_fit(estimator, X, y, random_state=seed)) for seed in (3, 4))
     noisy = np.not_equal(*seeded) & (first != 0.0)
     agree = np.isin(first[noisy], second)
@@ -289,7 +289,7 @@ def _check_noise_of_columns_is_independent(estimator, X, y):
     for name in fits[0]:
         for one, other in zip(*(_arrays(fit[name]) for fit in fits), strict=True):
             if one.shape == (n_features,) and one.dtype.kind == "f" and (one != other).any():
-                # What bounds all columns together bounds each.
+                # A bound on all columns together bounds each.
                 together = np.abs(one).max() == fits[0].get("norm_bound_")
                 assert np.unique(one).size > 1 or together, f"{name} has one noise for all columns"
 
@@ -365,7 +365,7 @@ def _check_spread_shrinks_with_epsilon(estimator, X, y):
     for name in _RESOLVED:
         if name in estimator.get_params() and hasattr(resolved, name + "_"):
             value = getattr(resolved, name + "_")
-            # What isn't public is None, and any number serves.
+            # A parameter that isn't public is None, and any number serves.
             value = 1.0 if value is None else value
             if np.isfinite(value).all():
                 estimator = clone(estimator).set_params(**{name: value})
@@ -388,7 +388,7 @@ def _check_releases_move_within_their_bounds(estimator, X, y):
     All fits have the releases of one, so that each release is compared given the same past.
     """
     if _reads_categories(estimator):
-        # Which counts are released follows from the records, and a threshold hides it.
+        # The set of counts that are released follows from the records, and a threshold hides it.
         return
     with spied_releases() as made:
         report = _fit(estimator, X, y, random_state=0).privacy_report_

@@ -17,7 +17,7 @@ _OTHERS = (
     accountant.PrivacyReport,
     *RELEASES,
 )
-# What fitted ones keep for themselves.
+# Fitted ones keep these for themselves.
 _INSIDE = (
     "skdp.additive._products.BasisWithProducts",
     "skdp.additive._products.BoundedCurve",

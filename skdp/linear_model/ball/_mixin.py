@@ -32,9 +32,9 @@ class BallMixin:
     _read: Callable
     # Estimators that use one thread have no such parameter.
     n_jobs = None
-    # Whether batches are gathered from rows in a ball's units, which are then a copy.
+    # Batches are gathered from rows in a ball's units, for which the rows are copied.
     _copies_rows = True
-    # Whether sizes of targets are learnt, and not ranges.
+    # Some learn sizes of targets, and not ranges.
     _learns_sizes = False
 
     def _without_ball(self):
@@ -102,7 +102,7 @@ class BallMixin:
         return ranges, ball, spent_on_targets + spent
 
     def _certified_rows(self, X):
-        # What a ball is learnt from is bounded there.
+        # Releases that a ball is learnt from bound rows themselves.
         if self._ball_budget() != 0:
             return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
         return super()._certified_rows(X)

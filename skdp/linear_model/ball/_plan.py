@@ -13,7 +13,7 @@ from skdp._checks import check_within
 from skdp._release.release import Release, costs_of, named
 from skdp.linear_model.ball import _tuned as tuned
 
-# What is released of rows, targets and errors, as runs and reports call it.
+# Runs and reports call releases of rows, targets and errors so.
 FIRST_SIZES, SIZES = "first sizes of columns", "sizes of columns"
 FIRST_LENGTHS, LENGTHS = "first lengths of rows", "lengths of rows"
 FIRST_CENTRE, CENTRE = "first centre of rows", "centre of rows"

@@ -5,7 +5,7 @@ proof, which holds whatever these numbers are: they decide how well a ball fits.
 given, a number was chosen on the public tables of benchmarks/ball.py, by the scores of models.
 """
 
-# What the ball spends for ball_budget="auto". Of the releases below, those that aren't made leave
+# With ball_budget="auto" the ball spends this. Of the releases below, those that aren't made leave
 # their share to the model.
 BALL_BUDGET = 0.12
 # A smaller share than this buys nothing, and its noise could overflow.
@@ -60,8 +60,8 @@ SMALLEST_SIZE, NOISE_OF_SMALLEST_SIZE = 0.25, 0.016
 # of its column, as it is for columns of known sizes.
 TYPICAL_ENTRY = 0.5
 
-# What ranges of targets spend: as much as makes the noise of a count the third number, within the
-# first two; a quarter of a share that was given.
+# Ranges of targets spend as much as makes the noise of a count the third number, within the first
+# two; of a share that was given they spend a quarter.
 SMALLEST_SHARE_OF_TARGETS = 0.04
 LARGEST_SHARE_OF_TARGETS = 0.2
 WANTED_NOISE_OF_TARGETS = 0.03

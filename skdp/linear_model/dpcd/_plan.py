@@ -16,7 +16,7 @@ from skdp._release.sampling import SingleCoordinateSampler
 from skdp.linear_model._plan import STEPS, Problem, SteppedPlan, learnt_before, scaled
 from skdp.linear_model.dpcd import _tuned as tuned
 
-# What is released besides steps, as runs and reports call it.
+# Runs and reports call releases besides steps so.
 SQUARES, INTERCEPT_STEPS = "mean squares of columns", "steps of the intercept"
 
 

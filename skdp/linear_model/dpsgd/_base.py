@@ -87,7 +87,7 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
     penalty: str
     power_t: float
 
-    # What earlier calls of `partial_fit` left.
+    # Earlier calls of `partial_fit` leave the stream that later ones go on with.
     _stream = None
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -506,7 +506,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     (1, 0)-DP
     """
 
-    # Whether the classes of the last fit were read from y, which they were if nobody recorded it.
+    # Classes count as read from y where the last fit recorded nothing of them.
     _classes_read = True
 
     _parameter_constraints = {**CONSTRAINTS, **MARGIN_CONSTRAINTS}  # noqa: RUF012

@@ -18,7 +18,7 @@ from skdp.linear_model.walr._plan import LabelBudget, ResponsePlan, WALRPlan
 
 _CLASSES_DECLARED = "the set of classes"
 _FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
-# How far sums of the same features may lie apart for rounding, relative to their sizes.
+# Sums of the same features may differ by so much for rounding, relative to their sizes.
 SAME_SUMS = 1e-6
 _check_norm = partial(check_within, low=0.0, high=math.inf, ends="()")
 _check_bias = partial(check_within, low=0.0, high=math.inf, ends="[)")
@@ -29,7 +29,8 @@ _FLAGS = ("reproducible", "classes_read", "norm_read", "weighted")
 _ARRAYS = ("sums", "noise_cov", "part_sums")
 # Sums of other rows agree to so many digits by accident only.
 _EQUAL = 1e-9
-# How far a row may go beyond what its noise is for: rounding, and columns that nearly cancel.
+# A row may exceed what its noise is for by this factor: for rounding, and columns that nearly
+# cancel.
 LENIENT = 1.005
 _DISJOINT = "that the parts of a sum of aggregates are of different records, each in one part"
 _DIFFERS = (
@@ -390,7 +391,7 @@ class LabelAggregate:
             their parts, in an older format, can't be checked and are refused.
         """
         problem = "."
-        # What is wrong isn't told in the words of other libraries, which quote it.
+        # Other libraries quote the text in their errors, whose words are therefore not passed on.
         try:
             return cls._from_content(json.loads(text))
         except TooLittleNoise as error:

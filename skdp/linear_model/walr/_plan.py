@@ -15,7 +15,7 @@ from skdp._release.release import FixedRelease, Release, named
 from skdp.accountant import RandomizedResponseEvent, calibrate_classic, calibrate_response
 from skdp.linear_model.walr import _tuned as tuned
 
-# What is released, as runs and reports call it.
+# Runs and reports call releases so.
 SUMS, LABELS = "sums of rows by label", "labels"
 
 

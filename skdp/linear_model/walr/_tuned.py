@@ -6,9 +6,9 @@ choice costs accuracy and no privacy.
 
 import numpy as np
 
-# What is assumed of labels before any is read, under "Flipped labels" and "The shape of the noise".
-# The curvature of the loss is this share of the rows' second moment: p (1 - p) of a rather sure
-# model, whose largest value is 0.25.
+# These are assumed of labels before any is read, under "Flipped labels" and "The shape of the
+# noise". The curvature of the loss is this share of the rows' second moment: p (1 - p) of a rather
+# sure model, whose largest value is 0.25.
 CURVATURE_SHARE = 0.1
 # Scores have this variance: most odds are then between 1 to 50 and 50 to 1.
 SCORE_VARIANCE = 4.0

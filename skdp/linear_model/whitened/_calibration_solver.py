@@ -22,7 +22,7 @@ class Law(NamedTuple):
     variance: float
     # The share of the variance that the noise of the steps is expected to have.
     share_of_noise: float
-    # What a step of the steepest slope leaves of itself in the spread of predictions.
+    # A step of the steepest slope leaves this share of itself in the spread of predictions.
     of_spread: float
 
 

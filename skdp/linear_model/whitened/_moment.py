@@ -4,7 +4,7 @@ import numpy as np
 
 from skdp._checks import read_numbers
 
-# How far a matrix may be from symmetric and positive semidefinite, in units of its diagonal, by
+# A matrix may be so far from symmetric and positive semidefinite, in units of its diagonal, by
 # column: sums in single precision are.
 _TOLERANCE = 1e-6
 # Eigenvectors of a matrix that has smaller numbers beside the reciprocal of this may be no numbers,

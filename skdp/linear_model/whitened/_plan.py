@@ -18,7 +18,7 @@ from skdp.linear_model.ball._plan import ERRORS, N_LENGTHS, BallPlan, TargetsPla
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._moment import as_training_has_it
 
-# What is released besides ranges, the ball and steps, as runs and reports call it.
+# Runs and reports call releases besides ranges, the ball and steps so.
 MOMENT = "second moment"
 MAPPED_LENGTHS, SETTLING, KEPT = "lengths of mapped rows", "steps that settle", "steps"
 FIRST_MEAN, MEANS, MATRIX = "first mean of weights", "means of weights", "matrix of weights"

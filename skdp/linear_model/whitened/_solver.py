@@ -26,7 +26,7 @@ class Whitening(NamedTuple):
     scale: np.ndarray
     # Half of the largest eigenvalue that noise alone is expected to give the moment.
     noise: float
-    # By how much the map makes one direction longer than another, at most.
+    # The variance that is allowed for rises along with the signal, and the map falls.
     stretch: float
     # The moment that is allowed for, without the penalty; or None.
     moment: np.ndarray | None = None
@@ -125,7 +125,7 @@ class Steps(NamedTuple):
     momentum: float
     # The first iterate that is averaged.
     first: int
-    # What a row's slopes times its mapped length are clipped to.
+    # A row's slopes times its mapped length are clipped to this.
     clip: float
     # Predicted variance of a prediction, where it is predicted.
     noise: float | None = None
@@ -303,7 +303,8 @@ def _noise_power(n_steps, momentum, first, x):
     step size.
     """
     n_averaged, power = n_steps - first, np.zeros_like(x)
-    # What the sum of all later iterates makes of the noise, and of those that aren't averaged.
+    # One is what the sum of all later iterates makes of the noise, the other the same of those that
+    # aren't averaged.
     summed, skipped = (_sums_of_response(momentum, x) for _ in range(2))
     for lag in range(1, n_steps + 1):
         moved = next(summed)

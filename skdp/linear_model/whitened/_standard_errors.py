@@ -23,7 +23,7 @@ class MappedMoment(NamedTuple):
     moment: np.ndarray
     # The mean of the mapped rows; zeros without an intercept, as nothing is known of it then.
     mean: np.ndarray
-    # What the moment says of the number of rows, over that number.
+    # This is the number of rows that the moment tells, over their number.
     mass: float
     # Curvature of the penalty.
     penalty: np.ndarray
@@ -160,13 +160,13 @@ class Releases(NamedTuple):
     gradient_noise: float
     # Mean of the rows' shares.
     share: float
-    # How many columns the mapped rows fill.
+    # The mapped rows fill so many columns.
     columns: float
     # Mean of what clipping took from rows, over `LOST` times the bound, and the standard deviation
     # of its noise; zeros where no row can be clipped.
     lost: float
     lost_noise: float
-    # What a row's slope times its mapped length was clipped to.
+    # A row's slope times its mapped length was clipped to this.
     clip: float
     # Mean of the rows' matrices, and the standard deviation of the noise of a diagonal entry.
     matrix: np.ndarray
@@ -190,10 +190,11 @@ class Errors(NamedTuple):
     privacy: np.ndarray
     # Bounds of what clipping may take from weights, where there is no smaller estimate of it.
     bias: np.ndarray
-    # Whether they can be trusted: "yes", "wide", "weighted" or "no"; and why it isn't "yes".
+    # It says if they can be trusted: "yes", "wide", "weighted" or "no"; the reasons, why it isn't
+    # "yes".
     quality: str
     reasons: tuple
-    # Whether rows are nearly as long as allowed, so that many may have been clipped.
+    # Rows are nearly as long as allowed then, so that many may have been clipped.
     is_full: bool
     # The effect of clipping so few rows can't be detected; 0 where nothing can be clipped.
     n_unseen: float

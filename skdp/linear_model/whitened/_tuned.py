@@ -50,8 +50,8 @@ class Rules(NamedTuple):
     curvature: float
     # The first schedule that is quiet enough is taken.
     schedules: tuple
-    # What is tried before, with half the largest clip, where the rows fill few of many columns. The
-    # noise of a prediction is then counted by the share that is filled.
+    # It is tried before the others, with half the largest clip, where the rows fill few of many
+    # columns. The noise of a prediction is then counted by the share that is filled.
     few: Schedule | None = None
     # The largest clip is the one whose noise is this many times what rows at it add to a mean.
     clip_noise: float = 0.08

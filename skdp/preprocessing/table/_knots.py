@@ -130,7 +130,7 @@ def _shape_on(histogram, values, shown, bounds, room, spike):
         found = _find_beyond(histogram, values, knots, bounds, is_above=is_above)
         if found is not None:
             number, total, beyond = found
-            # What stood out there is part of the total.
+            # The counts that stood out there are part of the total.
             shown[beyond] = 0.0
             points, counts = [*points, number], [*counts, total]
     found = _shape_at(histogram.ends, shown, np.union1d(knots, points), spike)

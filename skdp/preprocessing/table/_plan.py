@@ -16,7 +16,7 @@ from skdp.preprocessing._plan import (
 from skdp.preprocessing.table import _tuned as tuned
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 
-# What is released of a table, as runs and reports call it.
+# Runs and reports call releases of a table so.
 RANGES, FIRST_COUNTS, COUNTS = "ranges of columns", "first counts of numbers", "counts of numbers"
 WORDS = "counts of words"
 _SHARES = {
@@ -47,7 +47,7 @@ class TablePlan(TransformerPlan):
     n_knots: object
     # The most that "auto" gives to a column.
     most_of_auto: int
-    # What was charged for this and for kinds, before these were learnt; None where none are.
+    # This was charged for the table and for kinds before they were learnt; None where none are.
     charged: KindsPlan | None = None
 
     @property

@@ -17,7 +17,7 @@ from skdp.accountant._profile import full_batch_mu
 from skdp.preprocessing._plan import TransformerPlan, count_release
 from skdp.preprocessing.table import _tuned as tuned
 
-# What is released, and what the rest is charged as, as runs and reports call it.
+# Runs and reports call the release so, and the charge for the rest.
 KINDS, FOLLOWING = "kinds of columns", "releases after the kinds of columns"
 _DECLARE = (
     "delta must be positive to learn whether the columns {} hold numbers, dates or words, as their "
@@ -39,7 +39,7 @@ class KindsPlan(TransformerPlan):
     # Makes the plan of what follows, of what is given of the columns once their kinds are known.
     make: Callable
 
-    # What words cost, if there will be any.
+    # Words cost this, if there will be any.
     erasure: float
 
     @property
@@ -59,7 +59,7 @@ class KindsPlan(TransformerPlan):
         spent, charged = self._mu(noisy), self._mu([stand_in])
         if spent > charged * (1.0 + ROUNDING_OF_PARTS):
             raise RuntimeError("what followed the release of kinds costs more than its charge.")
-        # What was left out because of the kinds was charged all the same.
+        # Releases that were left out because of the kinds were charged all the same.
         following = [stand_in] if spent < charged * (1.0 - ROUNDING_OF_PARTS) else noisy
         return (kinds, *following, *erasure)
 

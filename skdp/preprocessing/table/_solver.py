@@ -78,7 +78,7 @@ def find_words(frame, given, plan, run, n_there):
     warn_of_words(given, counted_words)
     for j, (categories, counts) in zip(given.words, counted_words, strict=True):
         rare = 0.0 if n_there is None else n_there - counts.sum()
-        # What is left has the noise of all counts.
+        # The rest, a difference, has the noise of all counts.
         rare = rare if rare > tuned.SHOWN_RARE_WORDS * noise * len(counts) ** 0.5 else 0.0
         terms[j] = WordsTerm(
             name=given.names[j],

@@ -46,8 +46,8 @@ SHOWN_COUNTS = 4.0
 # The most bins between ends that are about as full as others, and the most parts of one.
 MOST_BINS = 128
 MOST_PARTS = 2**10
-# What holds more than one of so many parts of a column may be a number that many entries share, and
-# is cut into so many parts.
+# A part that holds more than one of so many parts of a column may be a number that many entries
+# share, and is cut into so many parts.
 HEAVY_PARTS = 12
 SHARP_PARTS = 2**8
 
@@ -78,8 +78,8 @@ SHOWN_RARE_WORDS = 4.0
 # deviations of noise.
 SPIKE_SHARE = 0.25
 LEAST_REST = 10.0
-# What is left of a column beside one number, or lies beyond all common ones, has a coefficient of
-# its own where it exceeds so many standard deviations of its noise. Noise alone does so once in 700
+# The rest of a column beside one number, or beyond all common ones, has a coefficient of its own
+# where it exceeds so many standard deviations of its noise. Noise alone does so once in 700
 # columns, and adds one coefficient that hardly any record has.
 SHOWN_REST = 3.0
 # Where few numbers hold all but this share of the rest, there are no others.

@@ -15,7 +15,7 @@ from skdp._release.release import Release, named
 from skdp.linear_model._plan import STEPS, Problem, SteppedPlan
 from skdp.linear_model.dpcd.greedy import _tuned as tuned
 
-# What is released besides steps, as runs and reports call it.
+# Runs and reports call the release besides steps so.
 CHOICES = "choices of columns"
 # The bound on a slope consists of so many parts. Up to the second number of them, whole numbers of
 # parts can be added up in double precision.
