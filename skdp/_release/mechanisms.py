@@ -222,7 +222,7 @@ class DiscreteLaplaceMechanism:
     """
 
     noise_multiplier: float
-    # By how much a record moves counts, added up.
+    # A record moves counts by this at most, added up.
     contribution_bound: float = 1.0
 
     def __post_init__(self):

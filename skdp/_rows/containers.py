@@ -77,7 +77,8 @@ _NO_NUMBER = "float() argument must be a string or a real number, not {!r} (colu
 _NO_ENTRY = "column {!r} holds entries of type {}: {}"
 _OTHER = "only text, numbers, booleans, dates and gaps can be read."
 
-# By how types of columns begin, whatever the library: what such columns hold, and what to do.
+# Types of columns begin so, whatever the library. Beside it stands what such columns hold, and what
+# to do about them.
 _UNREADABLE = (
     (r"interval", "intervals", _INTERVALS),
     (r"binary|large_binary|fixed_size_binary|\|s\d|bytes", "bytes", _BYTES),

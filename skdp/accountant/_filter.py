@@ -206,7 +206,7 @@ def dominating_mu(profile, erasure):
         return 1.0 if math.isnan(delta) else min(max(delta, 0.0), 1.0)
 
     deltas = {0.0: delta_at(0.0)}
-    # Where deltas fall is a few times the first one.
+    # Deltas fall at an epsilon that is a few times the first one.
     epsilon = min(max(deltas[0.0], _SMALLEST_EPSILON), 1.0)
     while min(deltas.values()) > erasure:
         if epsilon > _LARGEST_EPSILON:

@@ -36,7 +36,7 @@ _UNPROTECTED = (
     "what these parts learnt from the records, without this guarantee, so that the result as a "
     "whole can't be called differentially private: {}"
 )
-# By how much versions and machines may differ in epsilon.
+# Versions and machines may differ by this share in epsilon.
 _TOLERANCE = 0.01
 _NO_VERSION = "closed form"
 _QUESTIONS = {
@@ -135,7 +135,7 @@ class PrivacyReport:
     reproducible: bool = False
     notes: tuple = ()
     released: str = ""
-    # As for `unprotected`.
+    # It has a factory for the same reason as `unprotected`.
     names: tuple = dataclasses.field(default_factory=tuple)
 
     def __post_init__(self):

@@ -104,7 +104,7 @@ _DERIVED = ("event", *_COMPARED)
 _KINDS = {kind.__name__: kind for kind in RELEASES}
 _KINDS_INSIDE = {kind.__name__: kind for kind in INSIDE}
 _LONGEST_NAME = 40
-# By how much versions and machines may differ in what is derived.
+# Versions and machines may differ by this share in what is derived.
 _ROUNDING = 1e-9
 
 

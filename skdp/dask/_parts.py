@@ -130,9 +130,9 @@ class Kept(NamedTuple):
     # Lengths of mapped rows; where records are groups, the mapped rows. See `RowSums.bound_slopes`
     # and `GroupSums`.
     lengths: np.ndarray | None = None
-    # Where records are groups of rows.
+    # There are some if records are groups of rows.
     groups: Groups | None = None
-    # Where rows are raw.
+    # There is one if rows are raw.
     table: RawTable | None = None
 
 

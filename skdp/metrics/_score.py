@@ -79,7 +79,7 @@ class PrivateScore:
         return float(self.value)
 
     def __repr__(self):
-        # As many digits as mean something.
+        # More digits would mean nothing.
         width = self.high - self.low
         digits = 3 if not 0.0 < width < 0.01 else 4
         ends = f"{self.low:.{digits}f} to {self.high:.{digits}f}"

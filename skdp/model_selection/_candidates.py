@@ -142,7 +142,7 @@ class Candidates:
         """Fit all up to where they would be charged: what one refuses is an error here."""
         for model in map(clone, self.models):
             rows = rows_for_last(model, X, table, reset=True)
-            # As in trials.
+            # Trials do the same.
             with config_context(enable_metadata_routing=False):
                 rehearse(last_step(model), rows, y, groups, budget=budget)
 

@@ -107,7 +107,7 @@ def _entry(model, key):
     return next((entry for entry in model.metadata_props if entry.key == key), None)
 
 
-# As of scikit-learn's LogisticRegression.
+# They are those of scikit-learn's LogisticRegression.
 _OPTIONS = {
     "nocl": [True, False],
     "output_class_labels": [True, False],

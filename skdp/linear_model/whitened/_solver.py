@@ -26,7 +26,7 @@ class Whitening(NamedTuple):
     scale: np.ndarray
     # Half of the largest eigenvalue that noise alone is expected to give the moment.
     noise: float
-    # The variance that is allowed for rises along with the signal, and the map falls.
+    # The map makes one direction longer than another by this factor at most.
     stretch: float
     # The moment that is allowed for, without the penalty; or None.
     moment: np.ndarray | None = None
@@ -291,7 +291,7 @@ def noise_covariance(steps):
         return (steps.axes * steps.variances) @ steps.axes.T
     if issparse(A):
         return np.diag(A.diagonal() ** 2 * steps.variances)
-    # What is allowed for rises along with the signal, and the map falls.
+    # The signal rises along with the moment that is allowed for, and the map falls.
     stretch, axes = eigh(A)
     return (axes * (stretch**2 * steps.variances[::-1])) @ axes.T
 

@@ -152,7 +152,7 @@ class Releases(NamedTuple):
     # over the square of the longest that is allowed.
     least: float
     filled: float
-    # Where the means and the matrix were taken.
+    # The means and the matrix were taken at these weights.
     u: np.ndarray
     # Over the steps that were kept; and the standard deviation of an entry's noise.
     mean_u: np.ndarray

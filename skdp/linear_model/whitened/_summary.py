@@ -122,7 +122,7 @@ class InferenceMixin:
         if len(names) != self.n_features_in_:
             raise ValueError(f"feature_names must have {self.n_features_in_} names.")
         values = np.ravel(self.coef_)
-        # As it was in the fit.
+        # The intercept is last, as it was in the fit.
         if self._std_error_parts.shape[1] > len(values):
             names, values = [*names, "intercept"], np.append(values, self.intercept_)
         return InferenceSummary(

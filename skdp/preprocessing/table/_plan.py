@@ -113,7 +113,7 @@ def plan_table(
     learnt, of_words = (), n_words / max(n_words + n_numeric, 1)
     sizes = {RANGES: len(given.located), FIRST_COUNTS: n_numeric, COUNTS: n_numeric}
     if not rest.is_private:
-        # Where numbers lie is read as it is.
+        # Without privacy places of numbers are read as they are, and need no counts before.
         sizes = {COUNTS: n_numeric}
     spent = sum(_SHARES[stage] for stage, n_columns in sizes.items() if n_columns)
     for stage, n_columns in sizes.items():
