@@ -166,6 +166,7 @@ class DPBaseEstimator(CaptionMixin, RecordPrivateEstimator):
         ValueError
             If a parameter, X or y is invalid.
         """
+        self._check_constructor()
         X, y, n_outputs = self._read(X, y)
         plan = self._plan(X.shape[0], X.shape[1], n_outputs)
         # In tests and audits null records aren't there; a stage of the fit that looked for them
@@ -188,10 +189,14 @@ class DPBaseEstimator(CaptionMixin, RecordPrivateEstimator):
         """Return the number of classes, 0 where this is no classifier."""
         return 0
 
-    def _plan(self, n_records, n_features, n_outputs=1):
+    def _check_constructor(self):
         lacking = [name for name in BUDGET_CONSTRAINTS if name not in self.get_params(deep=False)]
         if lacking:
             raise TypeError(_MISSING.format(type(self).__name__, ", ".join(lacking)))
+
+    def _plan(self, n_records, n_features, n_outputs=1):
+        # Also for a preview, which reads no records.
+        self._check_constructor()
         return plan_own(
             self._budget(n_records),
             self.plan_releases(Sizes(n_records, n_features, self._n_classes(n_outputs))),

@@ -243,7 +243,8 @@ class FitRun:
         """Return what was planned under a name, which must be of this kind."""
         planned = self._plan.own.get(name)
         if planned is None:
-            raise RuntimeError(f"{name!r} isn't planned.")
+            names = ", ".join(map(repr, self._plan.own))
+            raise RuntimeError(f"{name!r} isn't planned: plan_releases has {names}.")
         if not isinstance(planned, kind):
             planned_kind = type(planned).__name__
             raise RuntimeError(_WRONG_METHOD.format(name, planned_kind, _METHODS[planned_kind]))

@@ -86,7 +86,8 @@ def _fit(estimator, X, y, **parameters):
 def _weights(fitted):
     """Return the numbers that were learnt as one array; a transformer's promises are with them."""
     if hasattr(fitted, "coef_"):
-        return np.concatenate([np.ravel(fitted.coef_), np.ravel(fitted.intercept_)])
+        # A linear model of one's own may have no intercept.
+        return np.append(np.ravel(fitted.coef_), getattr(fitted, "intercept_", []))
     arrays = [array for value in _public_state(fitted).values() for array in _arrays(value)]
     return np.concatenate([array.ravel() for array in arrays if array.dtype.kind == "f"])
 

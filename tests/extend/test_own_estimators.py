@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import BudgetExceededError
-from skdp.extend import Choice, Value
+from skdp.extend import Choice, DPBaseRegressor, Sum, Value
 from skdp.inspection import preview, total_report
 from skdp.ledger import PrivacyLedger
 from skdp.model_selection import DPGridSearch
@@ -95,6 +95,40 @@ class StepsByTheData(CarelessMean):
             super().learn(X, y, run)
 
 
+class LeastSquares(DPBaseRegressor):
+    """A linear model without an intercept."""
+
+    def __init__(
+        self,
+        *,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        ledger=None,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def plan_releases(self, sizes):
+        return [Sum("moment", 2 * (sizes.n_features,), 4.0), Sum("products", sizes.n_features, 2.0)]
+
+    def learn(self, X, y, run):
+        def squares(X):
+            return X[:, :, np.newaxis] * X[:, np.newaxis, :]
+
+        moment = run.sum("moment", squares, X)
+        products = run.sum("products", lambda X, y: X * y[:, np.newaxis], X, y)
+        ridge = 4.0 * run.noise_std("moment") * np.eye(len(products))
+        self.coef_ = np.linalg.lstsq(moment + ridge, products, rcond=None)[0]
+
+    def predict(self, X):
+        return self.read_rows(X) @ self.coef_
+
+
 FAULTS = {
     CarelessMean(): "'sum of targets' moves by 2 times its bound .* a record that is far",
     CentresByTheBlock(): "'rows by class' moves by",
@@ -115,6 +149,7 @@ FAULTS = {
         pytest.param(DPNearestCentroid(data_norm=0.3, adjacency="replace_one"), marks=LONG),
         pytest.param(DPPCA(2, data_norm=3.0), marks=LONG),
         DPMedian(CANDIDATES),
+        LeastSquares(),
     ],
     ids=str,
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdp.accountant import calibrate
-from skdp.extend import Choice, DPBaseEstimator, Sum, Value
+from skdp.extend import Choice, DPBaseEstimator, DPBaseRegressor, Sum, Value
 from tests._loops import for_each
 from tests.door import null_records, own_run_module, spied_releases
 
@@ -244,6 +244,12 @@ def test_a_constructor_without_the_parameters_of_a_budget_is_refused(X):
 
     with pytest.raises(TypeError, match=r"lacks the parameters .* adjacency, ledger, random_state"):
         Lacks().fit(X)
+
+    class LacksAll(DPBaseRegressor):
+        pass
+
+    with pytest.raises(TypeError, match=r"lacks the parameters .* epsilon, delta, adjacency"):
+        LacksAll().fit(X, X[:, 0])
 
 
 def test_a_class_must_write_its_plan_and_what_it_learns(X):
