@@ -81,14 +81,15 @@ class DescriptionDisplay:
         shown = [_shown_words(one) if one.kind == "words" else None for one in self.bars]
         height = max([tuned.PANEL[1], *(_height(one) for one in shown if one)])
         panel = tuned.WIDTH_OF_BAR_PANEL, height
-        below = [tuned.LINE * (1 + (one.gaps is not None)) for one in self.bars]
+        notes = [_notes(one) for one in self.bars]
+        below = [tuned.LINE * (1 + len(lines)) for lines in notes]
         self.axes_, self.figure_ = open_grid(ax, self, below, panel=panel)
-        for own, column, words in zip(self.axes_, self.bars, shown, strict=True):
+        for own, column, words, lines in zip(self.axes_, self.bars, shown, notes, strict=True):
             own.set_title(as_label(column.name, tuned.LONGEST_TITLE), fontsize="medium")
             own.tick_params(labelsize="small")
             _DRAWN[column.kind](own, column, words)
-            if column.gaps is not None:
-                own.set_xlabel(f"missing: {column.gaps[0]:,.0f}", fontsize="small")
+            if lines:
+                own.set_xlabel("\n".join(lines), fontsize="small")
             own.spines[["top", "right"]].set_visible(False)
         if is_new:
             self.figure_.supylabel("records", fontsize="medium")
@@ -103,6 +104,12 @@ class DescriptionDisplay:
         more = [f"{n_columns - len(names)} more"] if n_columns > len(names) else []
         columns = f"{n_columns} columns" if n_columns > 1 else "1 column"
         return f"DescriptionDisplay of {columns}: {', '.join(names + more)}"
+
+
+def _notes(column):
+    """Return lines on the entries of a column that have no bar."""
+    gaps = [] if column.gaps is None else [("missing", column.gaps[0])]
+    return [f"{text}: {count:,.0f}" for text, count in (*column.beyond, *gaps)]
 
 
 def _height(words):
@@ -178,7 +185,7 @@ def _show_numbers(ax, column, low, high):
     if column.holds_dates:
         ticks, texts, common = date_ticks(low, high)
         ax.set_xticks(ticks, texts)
-        if common and column.gaps is None:
+        if common and not _notes(column):
             ax.set_xlabel(common, fontsize="small")
         return
     ticks, texts = number_ticks(low, high)

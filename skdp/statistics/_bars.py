@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skdp._rows.labels import texts_apart
 from skdp.preprocessing.table._bins import bin_edges, numbers_at
 from skdp.statistics import _tuned as tuned
 
@@ -19,6 +20,7 @@ class ColumnBars:
     `kind` says what `places` are: "words", "numbers", one for each bar, or "ranges", which are the
     ends of bars of one width. "hidden" has none, because no number stands out of the noise. `gaps`
     is the number of missing entries with its ends where these stand out and have no bar, or None.
+    `beyond` has a text and a count for each end beyond which numbers stand out that have no bar.
     """
 
     name: str
@@ -28,6 +30,7 @@ class ColumnBars:
     low: np.ndarray
     high: np.ndarray
     gaps: tuple | None = None
+    beyond: tuple = ()
     holds_dates: bool = False
 
 
@@ -52,6 +55,7 @@ def bars_of_numbers(column, z):
         low=counts[1],
         high=counts[2],
         gaps=gaps,
+        beyond=_beyond(column) if column.is_seen else (),
         holds_dates=column.holds_dates,
     )
 
@@ -65,11 +69,22 @@ def bars_of_words(column, z):
 
 
 def _few_numbers(column):
-    """Return the places of ends at which all numbers that stand out are, or None."""
-    at, between = column.shown[1:-1:2], column.shown[:-1:2]
+    """Return the places of ends at which all numbers between the outer ones are, or None."""
+    at, between = column.shown[1:-1:2], column.shown[2:-2:2]
     numbers = np.flatnonzero(at > 0.0)
     is_few = 0 < numbers.size <= tuned.MOST_NUMBERS_WITH_BARS
     return numbers if is_few and not between.any() else None
+
+
+def _beyond(column):
+    """Return texts and counts of the numbers that stand out below the first end or above the last.
+
+    Nobody knows how far out they are.
+    """
+    below, above = column.shown[0], column.shown[-2]
+    first, last = texts_apart(column.ends[[0, -1]], column.holds_dates)
+    sides = ((f"below {first}", below), (f"above {last}", above))
+    return tuple((text, float(count)) for text, count in sides if count > 0.0)
 
 
 def _in_ranges(column, z):
@@ -83,6 +98,10 @@ def _in_ranges(column, z):
     if low == high:
         low, high = column.low, column.high
     width = _round_width((high - low) / tuned.MOST_BARS)
+    inner = column.ends[(column.ends >= low) & (column.ends <= high)]
+    if (inner == np.round(inner)).all():
+        # Between whole numbers narrower bars would be empty.
+        width = max(width, 1.0)
     first = math.floor(low / width + _ROUNDING)
     n_bars = math.floor(high / width + _ROUNDING) - first + 1
     ends = width * (first + np.arange(n_bars + 1))

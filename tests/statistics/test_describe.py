@@ -228,6 +228,22 @@ def test_bars_are_where_numbers_are():
     assert first.get_height() == pytest.approx(inside, rel=0.02)
 
 
+def test_numbers_beyond_the_last_end_are_said_and_bars_are_no_narrower_than_whole_numbers():
+    """A tail that no end was learnt for isn't hidden by the figure."""
+    rng = np.random.default_rng(0)
+    counts = pd.DataFrame({"x": rng.geometric(0.55, 6000) - 1})
+    told = 0
+    for seed in range(8):
+        ax, bars = drawn(counts, epsilon=1.0, random_state=seed)
+        assert ax.patches[0].get_width() >= 0.8
+        for text, count in bars.beyond:
+            last = int(text.removeprefix("above "))
+            assert abs(count - (counts["x"] > last).sum()) < 150
+            assert f"{text}: {count:,.0f}" in ax.get_xlabel()
+            told += 1
+    assert told > 0
+
+
 def test_whole_numbers_fill_ranges_evenly():
     """No bar is higher because its range, or a bin in it, is wider than others."""
     X = pd.DataFrame({"x": np.tile(np.arange(200), 20)})
