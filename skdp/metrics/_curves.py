@@ -23,6 +23,12 @@ from skdp.metrics._solver import Axis
 _ROC_NAME = "name" if "name" in signature(RocCurveDisplay).parameters else "estimator_name"
 
 
+def _legend(curve):
+    """Return what a curve counts of groups in lines that fit into a figure, or None."""
+    counted = caption_of(curve)
+    return None if counted is None else ",\n".join(counted.rsplit(", ", 1))
+
+
 def _check_lengths(*arrays):
     """Refuse arrays of a curve of different lengths."""
     if len({np.shape(array) for array in arrays}) != 1:
@@ -92,7 +98,7 @@ class PrivateRocCurve:
         TypeError
             If the area isn't a number.
         """
-        name = {_ROC_NAME: caption_of(self)}
+        name = {_ROC_NAME: _legend(self)}
         return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=float(self.roc_auc), **name)
 
 
@@ -462,7 +468,7 @@ class PrivateCalibrationCurve:
             If a field isn't an array.
         """
         curve = self.prob_true, self.prob_pred, self.prob_pred
-        return CalibrationDisplay(*curve, estimator_name=caption_of(self))
+        return CalibrationDisplay(*curve, estimator_name=_legend(self))
 
 
 _N_BINS = {"n_bins": [Interval(Integral, 1, 1000, closed="both")]}

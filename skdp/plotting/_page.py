@@ -7,7 +7,11 @@ from numbers import Real
 from pathlib import Path
 
 from skdp.accountant import PrivacyReport, compose
+from skdp.additive import Scorecard
 from skdp.ledger import PrivacyLedger
+from skdp.metrics import PrivateCalibrationCurve, PrivateConfusionMatrix, PrivateRocCurve
+
+_CURVES = PrivateCalibrationCurve, PrivateConfusionMatrix, PrivateRocCurve
 
 # Nothing is loaded and nothing runs, whatever a part holds.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -59,8 +63,8 @@ def report_page(parts, path, *, title="A private study", ledger=None):
     ----------
     parts : dict, or list of (str, object)
         Titles and what is below them: text, numbers, reports, fitted models (their parameters and
-        report), displays and figures of matplotlib, frames of pandas, results of
-        :func:`skdp.statistics.describe` and of scores, or a list or dict of these.
+        report), displays and figures of matplotlib, frames of pandas, scorecards, results of
+        :func:`skdp.statistics.describe` and of scores and curves, or a list or dict of these.
     path : str or path-like
         File to write. One that is there is replaced.
     title : str, default="A private study"
@@ -241,6 +245,10 @@ def _shown(part, name):
         return "".join(items)
     if isinstance(part, (list, tuple)):
         return "".join(_shown(one, name) for one in part)
+    if isinstance(part, Scorecard):
+        return f"<p>{html.escape(repr(part))}.</p>{_shown(part.to_frame(), name)}"
+    if isinstance(part, _CURVES):
+        return _drawn(_figure_of(part), name)
     figure = getattr(part, "figure_", part)
     if hasattr(figure, "savefig"):
         return _drawn(figure, name)
@@ -257,6 +265,15 @@ def _shown(part, name):
         f"the part {name!r} is of a type that a page doesn't show: {type(part).__name__}. "
         "Give text, a report, a model, a display, a figure or a data frame."
     )
+
+
+def _figure_of(curve):
+    """Return the figure of a curve or a matrix, which no window shows."""
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    curve.display().plot(ax=figure.add_subplot())
+    return figure
 
 
 def _drawn(figure, name):

@@ -10,9 +10,10 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from skdp.accountant import GaussianEvent, PrivacyReport, compose
+from skdp.additive import DPAdditiveClassifier
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPRidge
-from skdp.metrics import PrivateScore
+from skdp.metrics import PrivateRocCurve, PrivateScore
 from skdp.plotting import PrivacyDisplay, report_page
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -170,6 +171,20 @@ def test_a_model_shows_its_parameters_and_its_report(write):
     assert "DPRidge(epsilon=2.0" in page.text
     assert page.quoted == model.privacy_report_.guarantee
     assert "second moment" in page.text
+
+
+def test_scorecards_are_tables_and_curves_are_figures(write):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"home": rng.choice(["owns", "rents"], 900)})
+    model = DPAdditiveClassifier(classes=[0, 1]).fit(X, X["home"] == "rents")
+    ends = np.array([0.0, 1.0])
+    curve = PrivateRocCurve(ends, ends, ends[::-1], score_of(report_of()), report_of())
+    n_open = len(plt.get_fignums())
+    page = write({"Card": model.to_points(), "Curve": curve})
+    assert len([tag for tag, _ in page.tags if tag == "img"]) == 1
+    assert all(text in page.text for text in ("base points", "owns", "rents"))
+    assert page.quoted == curve.report.guarantee
+    assert len(plt.get_fignums()) == n_open
 
 
 @pytest.mark.parametrize(
