@@ -306,6 +306,7 @@ from skdp.model_selection._plan import SCORE_PARTS, SearchBudget, _excess_of_lar
 from skdp.model_selection._trials import Records, run_repeated
 from skdp.pipeline._chain import BoundsPassingPipeline, PassedBounds
 from skdp.pipeline._plan import _FIT_ERASURE
+from skdp.plotting._axes import date_ticks
 from skdp.plotting._effects import log_ratio_ticks, ratio_text
 from skdp.preprocessing import _solver as preprocessing_solver_module
 from skdp.preprocessing._imputer import default_fills

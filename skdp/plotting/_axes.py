@@ -110,11 +110,14 @@ def show_thousands(axis):
 
 def date_ticks(low, high):
     """Return few days since 1970 between two, their texts as dates, and what all have in common."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, num2date
+    from matplotlib import dates
 
-    locator = AutoDateLocator(minticks=2, maxticks=4)
-    formatter = ConciseDateFormatter(locator)
-    ticks = np.asarray(locator.tick_values(*num2date([low, high])))
+    locator = dates.AutoDateLocator(minticks=2, maxticks=4)
+    # With so few ticks a unit's steps end before the next larger unit begins, as for 20 months.
+    for unit, n in ((dates.MONTHLY, 12), (dates.HOURLY, 24), (dates.MINUTELY, 60)):
+        locator.intervald[unit] = [*locator.intervald[unit], n]
+    formatter = dates.ConciseDateFormatter(locator)
+    ticks = np.asarray(locator.tick_values(*dates.num2date([low, high])))
     ticks = ticks[(ticks >= low) & (ticks <= high)].tolist()
     texts = formatter.format_ticks(ticks)
     return ticks, texts, formatter.get_offset()

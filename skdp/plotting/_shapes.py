@@ -245,11 +245,10 @@ class ShapeFunctionDisplay:
 
     def _note(self):
         """Return how the figure is read, and what was left out."""
-        left_out, is_shown = (
-            self._left_out(),
-            not all(is_surface(term, self.pairs) for term in self.terms),
-        )
-        parts = [f"{_BAND} {_SHARES}"] if is_shown else []
+        left_out = self._left_out()
+        has_noise = not all(is_surface(term, self.pairs) for term in self.terms)
+        has_shares = any(term.kind not in ("pair", "product") for term in self.terms)
+        parts = [f"{_BAND} {_SHARES}" if has_shares else _BAND] if has_noise else []
         if any(is_surface(term, self.pairs) for term in self.terms):
             parts.append(_HATCHED)
         if any(term.is_noise for term in self.terms):
@@ -262,8 +261,8 @@ class ShapeFunctionDisplay:
         """Return how many terms were left out, and by which rule, in words."""
         parts = []
         if self.n_noise:
-            terms = "terms that are" if self.n_noise > 1 else "term that is"
-            parts.append(f"{self.n_noise} {terms} no larger than noise alone would make them")
+            terms, them = ("terms that are", "them") if self.n_noise > 1 else ("term that is", "it")
+            parts.append(f"{self.n_noise} {terms} no larger than noise alone would make {them}")
         if self.n_weak:
             parts.append(f"{self.n_weak} weaker {'terms' if self.n_weak > 1 else 'term'}")
         return ", and ".join(parts)
@@ -295,9 +294,10 @@ def _limits(terms, pairs):
     values, ends = [np.zeros(1)], [np.zeros(1)]
     for term in terms:
         if is_number(term, pairs):
+            # Its text stands above its interval.
             value, std = number_of(term)
-            values.append(np.array([value]))
-            ends.append(np.array([value - std, value + std]))
+            values.append(np.array([value - std, value + std]))
+            ends.append(values[-1])
         elif not is_surface(term, pairs):
             of_term = term.values.reshape(len(term.labels), -1)
             band = 2.0 * term.std[:, np.newaxis]

@@ -9,7 +9,7 @@ from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.linear_model import DPRidge
 from skdp.plotting import ShapeFunctionDisplay
 from tests._loops import for_each
-from tests.door import log_ratio_ticks, ratio_text
+from tests.door import date_ticks, log_ratio_ticks, ratio_text
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="needs the extra [plot]")
 
@@ -107,9 +107,7 @@ def test_noise_and_weak_terms_are_left_out_and_counted(model, monkeypatch):
     display = ShapeFunctionDisplay.from_estimator(model, max_terms=2)
     assert len(display.terms) == 2
     assert (display.n_noise, display.n_weak) == (1, 1)
-    assert (
-        "1 term that is no larger than noise alone would make them, and 1 weaker" in display.note_
-    )
+    assert "1 term that is no larger than noise alone would make it, and 1 weaker" in display.note_
     assert "age" not in [ax.get_title() for ax in display.axes_]
     assert repr(display).endswith("and 1 weaker term)")
     assert len(ShapeFunctionDisplay.from_estimator(model, max_terms=None).axes_) == 3
@@ -176,6 +174,24 @@ def test_few_numbers_are_points(table):
     term = model.terms_[0]
     numbers = term.knots if term.spike is None else np.append(term.knots, term.spike)
     assert dots.get_ydata().tolist() == term.values[np.argsort(numbers)].tolist()
+
+
+@pytest.mark.filterwarnings("error")
+def test_any_span_of_dates_has_few_ticks_and_no_warning():
+    for span in np.geomspace(0.05, 9000.0, 60):
+        ticks, texts, _ = date_ticks(19310.7, 19310.7 + span)
+        assert 1 <= len(ticks) == len(texts) <= 7
+
+
+def test_a_pair_that_stands_alone_is_whole_and_has_no_shares(table):
+    X, y = table
+    model = DPAdditiveClassifier(classes=[0, 1], interactions=[("age", "job")], random_state=0)
+    display = ShapeFunctionDisplay.from_estimator(model.fit(X, y), ["age x job"])
+    (ax,) = display.axes_
+    (bars,) = [one.get_segments() for one in ax.collections if hasattr(one, "get_segments")]
+    low, high = ax.get_ylim()
+    assert low < np.min(bars) <= np.max(bars[0][:, 1]) < high
+    assert "shares" not in display.note_
 
 
 def test_a_knot_that_stands_alone_has_its_noise(table):
