@@ -339,7 +339,7 @@ from skdp.preprocessing.table._bins import (
     show_counts,
     split_bins,
 )
-from skdp.preprocessing.table._given import nothing_given, read_given
+from skdp.preprocessing.table._given import read_specs, specs_before_fit
 from skdp.preprocessing.table._kinds import Tally
 from skdp.preprocessing.table._knots import Histogram, find_shape
 from skdp.preprocessing.table._lost import is_unread

@@ -35,10 +35,10 @@ def null_records(indices):
     tells afterwards, as `consulted`, whether there was such a call. Indices are those of rows of
     each array given to one of them; negative ones count from the end.
     """
-    asked = SimpleNamespace(indices=list(indices), consulted=False)
-    token = _null_rows.set(asked)
+    request = SimpleNamespace(indices=list(indices), consulted=False)
+    token = _null_rows.set(request)
     try:
-        yield asked
+        yield request
     finally:
         _null_rows.reset(token)
 

@@ -63,12 +63,13 @@ class Categories(NamedTuple):
     @classmethod
     def of(cls, entries, missing_values=np.nan):
         """Take `Entries`, of which a gap may be marked by a value of its own."""
-        read = map(as_category, entries.entries)
+        labels = map(as_category, entries.entries)
         if not is_gap(missing_values):
-            read = (np.nan if one == missing_values else one for one in _without_gaps(read))
+            known = _without_gaps(labels)
+            labels = (np.nan if one == missing_values else one for one in known)
         places = {}
         # The value that stands for a gap is one object, which is found by identity.
-        codes = [places.setdefault(one if one == one else np.nan, len(places)) for one in read]
+        codes = [places.setdefault(one if one == one else np.nan, len(places)) for one in labels]
         return cls(list(places), np.array(codes, dtype=np.int64)[entries.codes])
 
     @property

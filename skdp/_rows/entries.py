@@ -192,12 +192,12 @@ def day_in_words(day):
     return str(moment.date() if moment.time() == datetime.time() else moment)
 
 
-def _value(entry, read):
+def _value(entry, reader):
     """Return what a function makes of an entry, NaN where there is none, or none for this entry."""
-    if read is None:
+    if reader is None:
         return np.nan
     try:
-        return read(entry)
+        return reader(entry)
     # pandas has moments of years that Python has not. Types of others may fail in any way, and what
     # they say may be the entry.
     except Exception:

@@ -303,10 +303,10 @@ def _count_unread(names, kinds, columns, entries):
     That is told of numbers, dates and booleans, whose entries are known; any text is a word.
     """
     counts = {}
-    for name, kind, column, read in zip(names, kinds, columns, entries, strict=True):
-        if kind in _CONTENT and read is not None and (is_lost := _is_lost(column)).any():
-            is_gap = np.array([is_gap_entry(entry) for entry in read.entries], dtype=bool)
-            if count := int(np.count_nonzero(is_lost & ~is_gap[read.codes])):
+    for name, kind, column, raw in zip(names, kinds, columns, entries, strict=True):
+        if kind in _CONTENT and raw is not None and (is_lost := _is_lost(column)).any():
+            is_gap = np.array([is_gap_entry(entry) for entry in raw.entries], dtype=bool)
+            if count := int(np.count_nonzero(is_lost & ~is_gap[raw.codes])):
                 counts[name] = f"{count} that are no {_CONTENT[kind]}"
     return counts
 
@@ -326,11 +326,11 @@ def warn_of_unread(frame):
 
 
 def _column_of(entries, kind):
-    read = reader_of(kind)
+    reader = reader_of(kind)
     if holds_numbers(kind):
-        return _finite(entries.read(read))
+        return _finite(entries.read(reader))
     places = {}
-    codes = [places.setdefault(word, len(places)) for word in map(read, entries.entries)]
+    codes = [places.setdefault(word, len(places)) for word in map(reader, entries.entries)]
     return Words(np.array(codes, dtype=np.int64)[entries.codes], tuple(places))
 
 
@@ -351,8 +351,8 @@ def _declared(estimator, names, typed):
                 raise ValueError(_DECLARED.format(parameter, column))
             kinds[place] = declared_as(typed[place])
     for parameter, kind in (("knots", NUMERIC), ("feature_bounds", NUMERIC), ("categories", WORD)):
-        given = getattr(estimator, parameter)
-        for column, values in given.items() if isinstance(given, Mapping) else ():
+        by_column = getattr(estimator, parameter)
+        for column, values in by_column.items() if isinstance(by_column, Mapping) else ():
             place = find_column(column, names)
             if place is not None and kinds[place] is None and typed[place] == UNTYPED:
                 is_of_dates = kind == NUMERIC and np.iterable(values) and are_dates(values)

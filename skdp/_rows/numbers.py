@@ -83,12 +83,12 @@ def _numbers_of(X):
     if isinstance(X, np.ndarray):
         return _of_array(X)
     columns = dict(enumerate(columns_of(X)))
-    read = {
+    floats = {
         place: numbers_in(source, name)
         for place, (name, source) in columns.items()
         if _is_untyped(source)
     }
-    return with_columns(X, read) if read else X
+    return with_columns(X, floats) if floats else X
 
 
 def columns_of(X):
@@ -112,13 +112,13 @@ def with_columns(X, columns):
             replaced.isetitem(place, column)
         return replaced
     frame = nw.from_native(X, eager_only=True)
-    made = [
+    series = [
         nw.new_series(
             frame.columns[place], np.ascontiguousarray(column), backend=frame.implementation
         )
         for place, column in columns.items()
     ]
-    return frame.with_columns(*made).to_native()
+    return frame.with_columns(*series).to_native()
 
 
 def _is_untyped(source):
@@ -130,8 +130,8 @@ def _is_untyped(source):
 
 
 def _of_array(X):
-    read = [numbers_in(ColumnOfArray(x), f"x{place}") for place, x in enumerate(X.T)]
-    return np.column_stack(read) if read else X
+    columns = [numbers_in(ColumnOfArray(x), f"x{place}") for place, x in enumerate(X.T)]
+    return np.column_stack(columns) if columns else X
 
 
 def numbers_in(source, name):

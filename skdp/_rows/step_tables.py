@@ -28,8 +28,8 @@ def as_floats(X, *, numbers_alone=False):
 
     With `numbers_alone` every column but dates becomes floats, or is refused.
     """
-    read = quietly(_with_floats, X)
-    return numbers_of(read) if numbers_alone else read
+    table = quietly(_with_floats, X)
+    return numbers_of(table) if numbers_alone else table
 
 
 def _with_floats(X):
@@ -37,8 +37,8 @@ def _with_floats(X):
         # polars and pyarrow, whose own types say more than what pandas makes of them.
         refuse_equal_names(X)
         typed = {place: _typed(column) for place, (_, column) in enumerate(columns_of(X))}
-        made = _of_frame(X.to_pandas())
-        return with_columns(made, {p: c for p, c in typed.items() if c is not None})
+        frame = _of_frame(X.to_pandas())
+        return with_columns(frame, {p: c for p, c in typed.items() if c is not None})
     if hasattr(X, "isetitem"):
         return _of_frame(X)
     if not hasattr(X, "dtype") or (isinstance(X, np.ndarray) and X.dtype.kind in _VALUES):

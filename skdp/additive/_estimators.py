@@ -39,8 +39,8 @@ from skdp.linear_model.whitened._base import Solved
 from skdp.preprocessing.table._given import (
     check_n_knots,
     chosen_pairs,
-    given_to,
-    nothing_given,
+    specs_before_fit,
+    specs_of,
 )
 from skdp.preprocessing.table._kinds import settle_kinds
 from skdp.preprocessing.table._plan_kinds import learnt_names
@@ -95,17 +95,17 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowP
         return self._linear()._learns_targets()
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
-        return self._plan_of(nothing_given(self, n_features), n_rows, n_outputs, by_group)
+        return self._plan_of(specs_before_fit(self, n_features), n_rows, n_outputs, by_group)
 
-    def _plan_of(self, given, n_records, n_outputs, by_group):
+    def _plan_of(self, specs, n_records, n_outputs, by_group):
         check_n_jobs(self.n_jobs)
         return plan_additive(
             self._budget(n_records, by_group),
-            given,
+            specs,
             features_budget=self.features_budget,
             n_rows=n_records,
             n_knots=check_n_knots(self.knots),
-            products=self._rules_for(n_outputs, len(given.names)),
+            products=self._rules_for(n_outputs, len(specs.names)),
             most_of_auto=self._most_knots,
             # Rows of a person may be of several classes.
             class_outputs=n_outputs if self._predicts_shares and not by_group else None,
@@ -121,7 +121,7 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowP
         pairs = chosen_pairs(named, frame.names, "interactions")
         signs = chosen_signs(self.monotonic_cst, frame, pairs)
         frame = frame.decided({place: NUMERIC for place in frame.untyped if signs[place]})
-        return frame, given_to(self, frame.names, frame.kinds), pairs, signs
+        return frame, specs_of(self, frame.names, frame.kinds), pairs, signs
 
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""
@@ -171,7 +171,7 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowP
         """
         # 1. scikit-learn's contract
         y = self._validated_y(y)
-        frame, given, pairs, signs = self._read_table(X)
+        frame, specs, pairs, signs = self._read_table(X)
         quietly(check_consistent_length, y, range(frame.n_rows))
         model = self._linear()
         targets, target_units, weights = model._read_targets(y, public_weight)
@@ -182,19 +182,19 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowP
         frame = replace(frame, groups=codes)
 
         # 3. plan from public numbers
-        plan = self._plan_of(given, n_records, targets.shape[1], codes is not None)
+        plan = self._plan_of(specs, n_records, targets.shape[1], codes is not None)
         run = plan.start(self.random_state)
 
         # 4. solve
         if isinstance(plan, SharesPlan):
             return self._fit_shares(
-                targets, target_units, public_weight, model, frame, given, pairs, signs, plan, run
+                targets, target_units, public_weight, model, frame, specs, pairs, signs, plan, run
             )
         counted, n_there = self._there(frame, weights, n_records)
-        frame, counted, given, plan = settle_kinds(
-            frame, counted, given, partial(given_to, self), plan=plan, run=run
+        frame, counted, specs, plan = settle_kinds(
+            frame, counted, specs, partial(specs_of, self), plan=plan, run=run
         )
-        basis = self._learn_basis(counted, n_there, given, pairs, signs, plan, run)
+        basis = self._learn_basis(counted, n_there, specs, pairs, signs, plan, run)
         with sums_of(groups):
             X = basis.matrix(frame)
             rows = X, codes, weights
@@ -231,9 +231,9 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowP
         is_secret = 0.0 in (self._class_weight() or {}).values()
         return frame, None if is_secret else frame.n_rows
 
-    def _learn_basis(self, counted, n_there, given, pairs, signs, plan, run):
+    def _learn_basis(self, counted, n_there, specs, pairs, signs, plan, run):
         """Return the terms of a table, pairs last; see `learn_table`."""
-        terms = learn_table(counted, given, plan=plan.table, run=run, n_there=n_there)
+        terms = learn_table(counted, specs, plan=plan.table, run=run, n_there=n_there)
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         sides = [on_fewer_knots(term, tuned.KNOTS_OF_PAIR) for term in terms]
         return Basis((*terms, *[PairTerm(sides[a], sides[b]) for a, b in pairs]))

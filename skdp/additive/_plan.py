@@ -79,7 +79,7 @@ class AdditivePlan(Plan):
         costs = (*self.table.costs, *of_model)
         return costs if self.charged is None else self.charged.followed_by(costs)
 
-    def following(self, given):
+    def following(self, specs):
         """Return the plan of what is left to learn once all kinds are known: this."""
         return self
 
@@ -130,7 +130,7 @@ def strength_of(alpha, n_records):
 
 def plan_additive(
     budget,
-    given,
+    specs,
     *,
     features_budget,
     n_rows,
@@ -147,14 +147,14 @@ def plan_additive(
     """
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_NO_DELTA)
-    n_terms = len(given.numeric) + len(given.words) + len(given.untyped)
+    n_terms = len(specs.numeric) + len(specs.words) + len(specs.untyped)
     if features_budget != "auto":
         features_budget = check_within(features_budget, "features_budget", 0.0, 1.0, "()")
     share = features_budget if n_terms else 0.0
     if share == "auto":
         noise = count_release(budget, n_rows=n_rows, n_columns=n_terms).mechanism.noise_std / n_rows
         if class_outputs is not None and noise > tuned.LARGEST_NOISE_OF_MODEL:
-            return _plan_shares(budget, given, n_rows, class_outputs)
+            return _plan_shares(budget, specs, n_rows, class_outputs)
         share = tuned.SMALLEST_SHARE
         if noise < tuned.LARGEST_NOISE_OF_COUNT:
             share = min(share + tuned.SHARE_PER_NOISE * noise, tuned.LARGEST_SHARE)
@@ -166,15 +166,15 @@ def plan_additive(
     if products is not None:
         part = rest.part(1.0 - tuned.SHARE_OF_CURVES)
         room = products.columns * n_rows / max(part.calibrate(), 1e-300)
-        if room >= max(tuned.LEAST_ROOM, len(given.names) + tuned.LEAST_ROOM_BESIDE_CURVES):
+        if room >= max(tuned.LEAST_ROOM, len(specs.names) + tuned.LEAST_ROOM_BESIDE_CURVES):
             rest, of_products = rest.part(tuned.SHARE_OF_CURVES), part
 
-    def make(given, table_share):
+    def make(specs, table_share):
         table = plan_table(
             budget,
             all_but.part(table_share),
-            given,
-            erasure=erasure if given.words else 0.0,
+            specs,
+            erasure=erasure if specs.words else 0.0,
             n_rows=n_rows,
             basis="hats",
             n_knots=n_knots,
@@ -193,7 +193,7 @@ def plan_additive(
         budget,
         all_but,
         make,
-        given=given,
+        specs=specs,
         erasure=erasure,
         n_rows=n_rows,
         stream_key=AdditivePlan.stream_key,
@@ -201,7 +201,7 @@ def plan_additive(
     )
 
 
-def _plan_shares(budget, given, n_rows, class_outputs):
+def _plan_shares(budget, specs, n_rows, class_outputs):
     """Plan to release the shares of classes alone; see `release_shares`.
 
     The label of two classes is one of two numbers that are 1 apart, about 0. Of more classes it is
@@ -218,6 +218,6 @@ def _plan_shares(budget, given, n_rows, class_outputs):
         slack=rounding_slack(n_rows, class_outputs, 1),
     )
     table = plan_table(
-        budget, budget, without_learning(given), n_rows=n_rows, basis="hats", n_knots="auto"
+        budget, budget, without_learning(specs), n_rows=n_rows, basis="hats", n_knots="auto"
     )
     return SharesPlan(budget=budget, n_rows=n_rows, table=table, shares=shares)

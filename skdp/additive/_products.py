@@ -186,9 +186,9 @@ def second_view(basis, shapes, coefs, rules, room, is_free):
     units = np.maximum(spreads, largest / tuned.LARGEST_IN_SPREADS)
     order = np.argsort(-spreads, kind="stable")
     strongest = order[is_strong[order]]
-    most = rules.most if room > tuned.ROOM_FOR_MOST else rules.most_in_little_room
+    most_paired = rules.most if room > tuned.ROOM_FOR_MOST else rules.most_in_little_room
     n_paired = 0
-    while n_paired < min(strongest.size, most):
+    while n_paired < min(strongest.size, most_paired):
         if spreads.size + (n_paired + 1) * n_paired // 2 > room:
             break
         n_paired += 1

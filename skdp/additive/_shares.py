@@ -86,14 +86,14 @@ class SharesMixin:
     _publish: Callable
 
     def _fit_shares(
-        self, targets, classes, public_weight, model, frame, given, pairs, signs, plan, run
+        self, targets, classes, public_weight, model, frame, specs, pairs, signs, plan, run
     ):
         """Learn the shares of classes alone."""
         warn_user(SHARES_ALONE)
         weights = weigh(check_public_weight(public_weight, frame.n_rows))
         shares = release_shares(targets, weights, frame, run)
         frame = frame.decided(dict.fromkeys(frame.untyped, WORD))
-        basis = self._learn_basis(frame, None, without_learning(given), pairs, signs, plan, run)
+        basis = self._learn_basis(frame, None, without_learning(specs), pairs, signs, plan, run)
         return self._publish(
             of_shares(shares, self._class_weight(), classes, basis),
             classes,

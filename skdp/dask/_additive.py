@@ -13,7 +13,7 @@ from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, constraints_of_twin
-from skdp.preprocessing.table._given import given_to
+from skdp.preprocessing.table._given import specs_of
 from skdp.preprocessing.table._kinds import settle_kinds
 
 _LINEAR = (DaskDPLogisticRegression, DaskDPRidge, DaskDPPoissonRegressor, DaskDPGammaRegressor)
@@ -72,7 +72,7 @@ class DaskAdditive(DaskTwin):
         """
         # 1. scikit-learn's contract
         client, table = self._opened(X, y, groups)
-        frame, given, pairs, signs = self._read_table(typed_row(X))
+        frame, specs, pairs, signs = self._read_table(typed_row(X))
         model = self._linear()
         n_outputs = model._n_outputs_of(table)
         self._check_curves(signs, n_outputs > 1)
@@ -85,14 +85,14 @@ class DaskAdditive(DaskTwin):
         with passes(table, reader, client=client, verbose=self.verbose) as sums:
             # 3. plan from public numbers
             n_records, by_group = sums.count_records(groups)
-            plan = self._plan_of(given, n_records, n_outputs, by_group)
+            plan = self._plan_of(specs, n_records, n_outputs, by_group)
             run = plan.start(self.random_state)
 
             # 4. solve
-            frame, sums, given, plan = settle_kinds(
-                frame, sums, given, partial(given_to, self), plan=plan, run=run
+            frame, sums, specs, plan = settle_kinds(
+                frame, sums, specs, partial(specs_of, self), plan=plan, run=run
             )
-            basis = self._learn_basis(sums, n_records, given, pairs, signs, plan, run)
+            basis = self._learn_basis(sums, n_records, specs, pairs, signs, plan, run)
             of_model = self._plan_first(model, basis, plan, n_outputs, by_group=by_group)
             run.fill(MODEL, of_model.releases)
             reader = replace(reader, estimator=model._reading())

@@ -14,7 +14,7 @@ from skdp.dask._table import NO_TARGETS, read_table, set_columns, typed_row, wit
 from skdp.dask._tables import TableReader
 from skdp.preprocessing import DPTableVectorizer
 from skdp.preprocessing._base import NumberTransformer
-from skdp.preprocessing.table._given import given_to
+from skdp.preprocessing.table._given import specs_of
 
 _NOT_COVERED = (*Budget.not_covered, NOT_COVERED)
 _NO_SUMS = (
@@ -119,14 +119,14 @@ def _fit_numbers(transformer, X, table, client):
 
 def _fit_table(transformer, X, table, client):
     frame = read_frame(transformer, typed_row(X), reset=True)
-    given = given_to(transformer, frame.names, frame.kinds)
+    specs = specs_of(transformer, frame.names, frame.kinds)
     reads = without_secrets(transformer)
     reads._kinds = frame.kinds
     with passes(table, TableReader(reads), client=client) as sums:
         n_records, by_group = sums.count_records(None)
         return transformer._learn(
             frame,
-            given,
+            specs,
             sums,
             n_records,
             by_group,

@@ -10,7 +10,7 @@ from skdp._rows.frames import read_frame
 from skdp._rows.groups import encode_groups
 from skdp._sklearn import Interval, StrOptions, validate_params
 from skdp.ledger._account import resolve_account
-from skdp.preprocessing.table._given import chosen_pairs, read_given
+from skdp.preprocessing.table._given import chosen_pairs, read_specs
 from skdp.preprocessing.table._kinds import settle_kinds
 from skdp.preprocessing.table._plan_kinds import learnt_names
 from skdp.preprocessing.table._vectorizer import DPTableVectorizer, assumed_kinds
@@ -132,7 +132,7 @@ def describe(
         numeric_features=numeric_features, categorical_features=categorical_features
     )
     frame = read_frame(reader, X, reset=True)
-    given = read_given(frame.names, frame.kinds)
+    specs = read_specs(frame.names, frame.kinds)
     pairs = chosen_pairs(crosstabs, frame.names, "crosstabs")
 
     # 2. bound the data: a record is in one bin, word and cell
@@ -144,13 +144,13 @@ def describe(
     parameters = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "level": level}
     account = resolve_account(ledger, "describe", parameters)
     budget = make_budget(epsilon, delta, adjacency, accountant="pld", account=account)
-    plan = plan_description(budget, given, len(pairs), n_rows=n_records)
+    plan = plan_description(budget, specs, len(pairs), n_rows=n_records)
     run = plan.start(random_state)
 
     # 4. release
     frame = replace(frame, rows=counted_rows(range(frame.n_rows), codes, run.coins()))
-    frame, _, given, plan = settle_kinds(frame, frame, given, read_given, plan=plan, run=run)
-    columns, tables = release_description(frame, given, pairs, plan=plan, run=run)
+    frame, _, specs, plan = settle_kinds(frame, frame, specs, read_specs, plan=plan, run=run)
+    columns, tables = release_description(frame, specs, pairs, plan=plan, run=run)
     run.finish()
 
     # 5. publish

@@ -16,38 +16,38 @@ from skdp.statistics import _tuned as tuned
 CELLS = "counts of words and pairs"
 
 
-def plan_description(budget, given, n_pairs, *, n_rows):
+def plan_description(budget, specs, n_pairs, *, n_rows):
     """Plan the releases of a description of a table, of whose columns some things are given.
 
     A column of numbers has a histogram, one of words is searched for words and then has one, and a
     pair has a crosstab: all have like parts of the squared mu. `CELLS` are the counts of words and
     pairs, and `MOMENTS` the sums that means are made of.
     """
-    rest, erasure = hide_categories(budget, len(given.words) + len(given.untyped))
+    rest, erasure = hide_categories(budget, len(specs.words) + len(specs.untyped))
 
-    def make(given, table_share):
-        return _plan_for_kinds(budget, rest.part(table_share), given, n_pairs, n_rows, erasure)
+    def make(specs, table_share):
+        return _plan_for_kinds(budget, rest.part(table_share), specs, n_pairs, n_rows, erasure)
 
     return plan_after_kinds(
         budget,
         rest,
         make,
-        given=given,
+        specs=specs,
         erasure=erasure,
         n_rows=n_rows,
         stream_key=(DESCRIPTION_KEY,),
     )
 
 
-def _plan_for_kinds(budget, rest, given, n_pairs, n_rows, erasure):
+def _plan_for_kinds(budget, rest, specs, n_pairs, n_rows, erasure):
     """Plan what `rest` pays for once the kinds of all columns are known."""
-    n_numeric, n_words = len(given.numeric), len(given.words)
+    n_numeric, n_words = len(specs.numeric), len(specs.words)
     n_searched, n_counted = n_numeric + n_words, n_words + n_pairs
     parts = n_searched + n_counted + tuned.SHARE_OF_MEAN * n_numeric
     table = plan_table(
         budget,
         rest.part(n_searched / parts),
-        given,
+        specs,
         erasure=erasure if n_words else 0.0,
         n_rows=n_rows,
         basis="hats",

@@ -14,13 +14,13 @@ from skdp.statistics._columns import Counts, NumberColumn, RangesAxis, WordColum
 from skdp.statistics._plan import CELLS
 
 
-def release_description(frame, given, pairs, *, plan, run):
+def release_description(frame, specs, pairs, *, plan, run):
     """Release what describes a table.
 
     Parameters
     ----------
     frame : Frame
-    given : Given
+    specs : ColumnSpecs
     pairs : list of pairs of int
         Places of the columns that crosstabs are of.
     plan : TablePlan
@@ -34,21 +34,21 @@ def release_description(frame, given, pairs, *, plan, run):
         Of each pair the names of the columns, the words of both, and `Counts` of the cells.
     """
     columns, axes = {}, {}
-    if given.numeric:
-        histograms = find_bins(frame, given, plan, run)
-        for j, histogram in zip(given.numeric, histograms, strict=True):
-            name, holds_dates = frame.names[j], given.kinds[j] == DATE
+    if specs.numeric:
+        histograms = find_bins(frame, specs, plan, run)
+        for j, histogram in zip(specs.numeric, histograms, strict=True):
+            name, holds_dates = frame.names[j], specs.kinds[j] == DATE
             columns[j] = NumberColumn.of(name, histogram, plan.n_rows, holds_dates)
             axes[j] = RangesAxis(name, j, columns[j].cuts, holds_dates)
-    if given.words:
-        terms = find_words(frame, given, plan, run, None)
+    if specs.words:
+        terms = find_words(frame, specs, plan, run, None)
         axes |= {j: _with_gap(term) for j, term in terms.items()}
     if columns:
         _add_moments(columns, frame, plan, run)
-    cells = _release_cells([*((j,) for j in given.words), *pairs], axes, frame, plan, run)
-    for j, ((name,), (words,), counts) in zip(given.words, cells, strict=False):
+    cells = _release_cells([*((j,) for j in specs.words), *pairs], axes, frame, plan, run)
+    for j, ((name,), (words,), counts) in zip(specs.words, cells, strict=False):
         columns[j] = WordColumn(name, words, axes[j].categories.tolist(), counts)
-    return [columns[j] for j in range(len(frame.names))], cells[len(given.words) :]
+    return [columns[j] for j in range(len(frame.names))], cells[len(specs.words) :]
 
 
 def _with_gap(term):

@@ -24,12 +24,12 @@ from tests.door import (
     Plan,
     Tally,
     gaussian_cost,
-    nothing_given,
     plan_additive,
     plan_description,
     plan_vectorizer,
     read_frame,
-    read_given,
+    read_specs,
+    specs_before_fit,
 )
 from tests.privacy._corners import pairs_of
 from tests.privacy._recipes import UNTYPED
@@ -84,10 +84,10 @@ def test_no_pair_of_records_is_further_apart_than_the_bound_and_some_as_far(n_co
 
 def plan_for(estimator, n_untyped, n_numeric=0, n_rows=1000):
     names = tuple(f"c{j}" for j in range(n_untyped + n_numeric))
-    given = read_given(names, ("untyped",) * n_untyped + ("numeric",) * n_numeric)
+    specs = read_specs(names, ("untyped",) * n_untyped + ("numeric",) * n_numeric)
     if isinstance(estimator, DPAdditiveClassifier):
-        return estimator._plan_of(given, n_rows, 1, False)
-    return estimator._table_plan(estimator._budget(n_rows), n_rows, given)
+        return estimator._plan_of(specs, n_rows, 1, False)
+    return estimator._table_plan(estimator._budget(n_rows), n_rows, specs)
 
 
 OTHERS = pd.DataFrame(
@@ -210,16 +210,16 @@ def test_the_shares_of_kinds_and_of_the_rest_add_up_to_the_budget(
     """From what a record moves and the noise of a count; the model's share is as it was."""
     budget = Budget(1.0, 1e-6, adjacency, "pld")
     names = tuple(f"c{j}" for j in range(n_untyped + n_numeric))
-    given, typed = (
-        read_given(names, (kind,) * n_untyped + ("numeric",) * n_numeric)
+    specs, typed = (
+        read_specs(names, (kind,) * n_untyped + ("numeric",) * n_numeric)
         for kind in ("untyped", "word")
     )
     sizes, table = {"n_rows": n_rows}, {"basis": "hats", "n_knots": "auto"}
     model = {"features_budget": "auto", "n_knots": "auto", "most_of_auto": 12}
     plans = {
-        "vectorizer": (plan_vectorizer(budget, one, **sizes, **table) for one in (given, typed)),
-        "additive": (plan_additive(budget, one, **sizes, **model) for one in (given, typed)),
-        "describe": (plan_description(budget, one, 1, **sizes) for one in (given, typed)),
+        "vectorizer": (plan_vectorizer(budget, one, **sizes, **table) for one in (specs, typed)),
+        "additive": (plan_additive(budget, one, **sizes, **model) for one in (specs, typed)),
+        "describe": (plan_description(budget, one, 1, **sizes) for one in (specs, typed)),
     }
     for name, (plan, usual) in plans.items():
         moved = n_untyped * (2.0 if adjacency == "replace_one" else 1.0)
@@ -241,8 +241,8 @@ def test_the_shares_of_kinds_and_of_the_rest_add_up_to_the_budget(
 
 def test_what_is_left_out_because_of_the_kinds_was_charged_all_the_same():
     plan = plan_for(DPTableVectorizer(), 3)
-    given = read_given(("a",), ("numeric",), knots={"a": [0.0, 1.0]})
-    assert plan.following(given).events == plan.events
+    specs = read_specs(("a",), ("numeric",), knots={"a": [0.0, 1.0]})
+    assert plan.following(specs).events == plan.events
     dear = plan_for(DPTableVectorizer(epsilon=2.0), 3)
     with pytest.raises(RuntimeError, match="costs more"):
         plan.followed_by(dear.costs)
@@ -253,14 +253,14 @@ def test_what_is_left_out_because_of_the_kinds_was_charged_all_the_same():
 def test_what_is_planned_before_the_table_covers_it_with_types_and_without(name, n_columns):
     estimator = clone(UNTYPED[name])
     planned = estimator._plan(1000, n_columns)
-    given = nothing_given(estimator, n_columns)
-    assert given.untyped == []
+    specs = specs_before_fit(estimator, n_columns)
+    assert specs.untyped == []
     without = plan_for(estimator, n_columns)
     costs = [gaussian_cost(plan.events, "zero_out", erasure=0.0) for plan in (planned, without)]
     assert costs[1].is_within(costs[0])
     for kind in ("numeric", "date", "word"):
-        given = read_given(("c",) * n_columns, (kind,) * n_columns)
-        events = without.following(given).events
+        specs = read_specs(("c",) * n_columns, (kind,) * n_columns)
+        events = without.following(specs).events
         assert gaussian_cost(events, "zero_out", erasure=0.0).mu <= costs[0].mu * (1.0 + 1e-14)
     assert costs[1].mu == pytest.approx(costs[0].mu, rel=1e-7)
     assert costs[1].erasure == costs[0].erasure > 0.0
@@ -286,8 +286,8 @@ def test_without_delta_columns_are_to_be_declared():
     X = with_row(1.0, "a")
     with pytest.raises(ValueError, match=r"'x', 'z' .*numeric_features or categorical_features"):
         DPTableVectorizer(delta=0.0).fit(X)
-    given = {"knots": {"x": [0, 1]}, "categories": {"z": ["a"]}}
-    fitted = DPTableVectorizer(delta=0.0, **given).fit(X)
+    declared = {"knots": {"x": [0, 1]}, "categories": {"z": ["a"]}}
+    fitted = DPTableVectorizer(delta=0.0, **declared).fit(X)
     assert not hasattr(fitted, "privacy_report_") or fitted.privacy_report_ is None
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from skdp.preprocessing import DPTableVectorizer
-from tests.door import WORDS, read_frame, read_given
+from tests.door import WORDS, read_frame, read_specs
 from tests.privacy._corners import (
     ENTRIES,
     ENTRIES_FAR_OFF,
@@ -237,7 +237,7 @@ def test_words_of_one_record_stay_below_the_threshold_but_for_the_erasure(n_word
     vectorizer = DPTableVectorizer(delta=1e-3, epsilon=0.5)
     frame = pd.DataFrame({f"w{j}": pd.Categorical(["a"]) for j in range(n_words)} | {"x": [1.0]})
     frame = read_frame(vectorizer, frame, reset=True)
-    plan = vectorizer._table_plan(vectorizer._budget(1), 1, read_given(frame.names, frame.kinds))
+    plan = vectorizer._table_plan(vectorizer._budget(1), 1, read_specs(frame.names, frame.kinds))
     each = stats.norm.sf((plan.threshold - 1.0) / plan.mechanisms[WORDS].noise_std)
     (erasure,) = [event.probability for event in plan.events if hasattr(event, "probability")]
     assert 0.5 * erasure < 1.0 - (1.0 - each) ** n_words <= erasure
@@ -250,7 +250,7 @@ def test_shares_add_up_to_the_budget(adjacency, n_numeric, n_words):
     names = [f"c{j}" for j in range(n_numeric + n_words)]
     vectorizer = DPTableVectorizer(adjacency=adjacency, delta=1e-6)
     kinds = ["numeric"] * n_numeric + ["word"] * n_words
-    plan = vectorizer._table_plan(vectorizer._budget(1000), 1000, read_given(names, kinds))
+    plan = vectorizer._table_plan(vectorizer._budget(1000), 1000, read_specs(names, kinds))
     change = {"zero_out": 1, "replace_one": 2}[adjacency]
     columns = {WORDS: n_words}
     squares = [

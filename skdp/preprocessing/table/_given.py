@@ -54,7 +54,7 @@ class CountedWords(list):
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ColumnSpecs:
     """By column bounds, knots and categories, None where they are to be learnt.
 
     `counts` are how many records have each category and any other word, None where nobody knows,
@@ -93,9 +93,9 @@ class Given:
         return [j for j in self.numeric if self.bounds[j] is None]
 
 
-def given_to(estimator, names, kinds):
-    """Return what the parameters of an estimator give of columns of such names and kinds."""
-    return read_given(
+def specs_of(estimator, names, kinds):
+    """Return the specs of columns of such names and kinds that an estimator's parameters give."""
+    return read_specs(
         names,
         kinds,
         feature_bounds=estimator.feature_bounds,
@@ -104,34 +104,34 @@ def given_to(estimator, names, kinds):
     )
 
 
-def without_learning(given):
-    """Return what is given where nothing is learnt: a column of which nothing is given is constant.
+def without_learning(specs):
+    """Return specs where nothing is learnt: a column of which nothing is specified is constant.
 
     A column without a kind is one of words.
     """
-    kinds = tuple(WORD if kind == UNTYPED else kind for kind in given.kinds)
-    columns = list(zip(kinds, given.knots, given.categories, strict=True))
+    kinds = tuple(WORD if kind == UNTYPED else kind for kind in specs.kinds)
+    columns = list(zip(kinds, specs.knots, specs.categories, strict=True))
     return replace(
-        given,
+        specs,
         kinds=kinds,
         knots=[np.zeros(1) if holds_numbers(k) and at is None else at for k, at, _ in columns],
         categories=[[] if holds_words(k) and words is None else words for k, _, words in columns],
     )
 
 
-def nothing_given(estimator, n_features):
-    """Return what stands for so many columns before a fit: all hold words but those declared.
+def specs_before_fit(estimator, n_features):
+    """Return specs of so many columns before a fit: all hold words but those declared.
 
     They cost what any others do, whatever columns turn out to hold.
     """
     declared = estimator.numeric_features
     n_numeric = min(0 if declared is None else len(declared), n_features)
     kinds = [NUMERIC] * n_numeric + [WORD] * (n_features - n_numeric)
-    return read_given([""] * n_features, kinds)
+    return read_specs([""] * n_features, kinds)
 
 
-def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="auto"):
-    """Return what is given of columns of such names and kinds."""
+def read_specs(names, kinds, *, feature_bounds=None, knots="auto", categories="auto"):
+    """Return the specs of columns of such names and kinds."""
     of_numbers = tuple(n if holds_numbers(k) else None for n, k in zip(names, kinds, strict=True))
     of_words = tuple(n if holds_words(k) else None for n, k in zip(names, kinds, strict=True))
     if feature_bounds is not None and not isinstance(feature_bounds, Mapping):
@@ -141,7 +141,7 @@ def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="a
     at = _by_column(None if learnt else knots, "knots", of_numbers, NUMERIC)
     of = None if isinstance(categories, str) else categories
     listed = _by_column(of, "categories", of_words, WORD)
-    return Given(
+    return ColumnSpecs(
         names,
         kinds,
         [
@@ -171,11 +171,11 @@ def _range_of_all(pair, names, kinds):
     return {name: pair for name, kind in zip(names, kinds, strict=True) if kind == bounded}
 
 
-def _in_days(given, kind):
-    """Return what is given of a column; dates, for a column of these, as days since 1970."""
-    if kind != DATE or not isinstance(given, Iterable) or isinstance(given, str):
-        return given
-    days = [(entry, as_day(entry)) for entry in given]
+def _in_days(numbers, kind):
+    """Return numbers of a column; dates, for a column of these, as days since 1970."""
+    if kind != DATE or not isinstance(numbers, Iterable) or isinstance(numbers, str):
+        return numbers
+    days = [(entry, as_day(entry)) for entry in numbers]
     return [entry if math.isnan(day) else day for entry, day in days]
 
 
@@ -204,14 +204,14 @@ def check_n_knots(knots):
     return int(knots)
 
 
-def _by_column(given, parameter, names, kind):
+def _by_column(value_of, parameter, names, kind):
     """Return what a dict gives for each column, None for those that it doesn't name."""
     by_column = [None] * len(names)
-    if given is None:
+    if value_of is None:
         return by_column
-    if not isinstance(given, Mapping):
+    if not isinstance(value_of, Mapping):
         raise ValueError(f"{parameter} must be a dict by column.")
-    for column, value in given.items():
+    for column, value in value_of.items():
         place = find_column(column, names)
         if place is None or names[place] is None or by_column[place] is not None:
             content = f"{kind}s" if kind == WORD else "numbers"

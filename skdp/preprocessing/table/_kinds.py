@@ -52,7 +52,7 @@ class Tally(NamedTuple):
         return DATE_ENTRY if self.kind == NUMERIC else NUMBER_ENTRY
 
 
-def settle_kinds(frame, counted, given, give, *, plan, run):
+def settle_kinds(frame, counted, specs, make_specs, *, plan, run):
     """Learn the kinds of untyped columns; return all for kinds that are known, and what follows.
 
     Where there are no such columns, all is returned as it is.
@@ -60,39 +60,38 @@ def settle_kinds(frame, counted, given, give, *, plan, run):
     Parameters
     ----------
     frame : Frame
-        Whose columns are typed, declared or untyped.
+        Its columns are typed, declared or untyped.
     counted : Frame
-        Or what else has its `tallies` and `decided`: of the records that count.
-    given : Given
-        Of the columns of the frame.
-    give : callable
-        Returns a `Given` of names and kinds.
+        The records that count, or what else has `tallies` and `decided` of them.
+    specs : ColumnSpecs
+    make_specs : callable
+        It makes `ColumnSpecs` of names and kinds.
     plan : KindsPlan, TablePlan or AdditivePlan
-        That was started.
+        It was started.
     run : Run or None
 
     Returns
     -------
-    frame, counted : Frame, and as given
-    given : Given
+    frame, counted : Frame, and the type of `counted`
+    specs : ColumnSpecs
     plan : TablePlan or AdditivePlan
-        Of the rest of the fit, which is charged already.
+        The plan of the rest of the fit, which is charged already.
     """
-    if not given.untyped:
-        return frame, counted, given, plan
+    if not specs.untyped:
+        return frame, counted, specs, plan
     mechanism = run.mechanism(KINDS)
-    exact = counted.tallies(given.untyped, mechanism.grid)
+    exact = counted.tallies(specs.untyped, mechanism.grid)
     released = release_together(run, KINDS, exact)
     tally_of = {
         place: Tally(counts, mechanism.noise_std)
-        for place, counts in zip(given.untyped, released, strict=True)
+        for place, counts in zip(specs.untyped, released, strict=True)
     }
     kinds = {place: tally.kind for place, tally in tally_of.items()}
     decided = frame.decided(kinds)
     counted = decided if counted is frame else counted.decided(kinds)
-    tallies = [tally_of.get(place) for place in range(len(given.names))]
-    given = replace(give(decided.names, decided.kinds), tallies=tallies)
-    warn_of_mixtures(given)
-    plan = plan.following(given)
+    tallies = [tally_of.get(place) for place in range(len(specs.names))]
+    specs = replace(make_specs(decided.names, decided.kinds), tallies=tallies)
+    warn_of_mixtures(specs)
+    plan = plan.following(specs)
     run.fill(FOLLOWING, plan.releases)
-    return decided, counted, given, plan
+    return decided, counted, specs, plan

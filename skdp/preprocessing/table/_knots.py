@@ -127,15 +127,15 @@ def _shape_on(histogram, values, shown, bounds, room, spike):
     """Return hats on the bins of some values, and on what lies beyond them, if there is room."""
     knots, shown, points, counts = numbers_in(histogram.ends, values), shown.copy(), [], []
     for is_above in (True, False)[: max(room, 0)]:
-        found = _find_beyond(histogram, values, knots, bounds, is_above=is_above)
-        if found is not None:
-            number, total, beyond = found
+        spot = _find_beyond(histogram, values, knots, bounds, is_above=is_above)
+        if spot is not None:
+            number, total, beyond = spot
             # The counts that stood out there are part of the total.
             shown[beyond] = 0.0
             points, counts = [*points, number], [*counts, total]
-    found = _shape_at(histogram.ends, shown, np.union1d(knots, points), spike)
+    shape = _shape_at(histogram.ends, shown, np.union1d(knots, points), spike)
     return replace(
-        found, points=np.append(found.points, points), counts=np.append(found.counts, counts)
+        shape, points=np.append(shape.points, points), counts=np.append(shape.counts, counts)
     )
 
 

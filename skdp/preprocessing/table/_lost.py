@@ -34,12 +34,12 @@ _MIXED = (
 )
 
 
-def warn_of_mixtures(given):
+def warn_of_mixtures(specs):
     """Warn of columns of numbers or dates, by a learnt kind, of which many are the other."""
     _warn_of_mixed(
-        f"{given.names[j]!r} (with {_MOSTLY[tally.unsuited]} that count as missing)"
-        for j, tally in enumerate(given.tallies)
-        if tally is not None and tally.unsuited is not None and not holds_words(given.kinds[j])
+        f"{specs.names[j]!r} (with {_MOSTLY[tally.unsuited]} that count as missing)"
+        for j, tally in enumerate(specs.tallies)
+        if tally is not None and tally.unsuited is not None and not holds_words(specs.kinds[j])
     )
 
 
@@ -48,11 +48,11 @@ def _warn_of_mixed(texts):
         warn_user(_MIXED.format(mixed), LostDataWarning)
 
 
-def warn_of_numbers(given, histograms):
+def warn_of_numbers(specs, histograms):
     """Warn of columns of numbers, without knots, of which nearly nothing could be read."""
     lost = [
-        repr(given.names[j])
-        for j, histogram in zip(given.numeric, histograms, strict=True)
+        repr(specs.names[j])
+        for j, histogram in zip(specs.numeric, histograms, strict=True)
         if is_unread(histogram.counts, histogram.noise)
     ]
     if lost:
@@ -70,19 +70,19 @@ def is_unread(counts, noise):
     return n_read <= n_few and tuned.HEALTHY_FACTOR * n_few - n_read > margin
 
 
-def warn_of_words(given, counted_words):
+def warn_of_words(specs, counted_words):
     """Warn of columns of words, without a list, in which no word was found, or numbers are lost.
 
     `counted_words` has the words of each such column, and their counts.
     """
-    each = list(zip(given.words, counted_words, strict=True))
-    if lost := [_described(given, j) for j, (words, _) in each if all(map(is_gap, words))]:
+    each = list(zip(specs.words, counted_words, strict=True))
+    if lost := [_described(specs, j) for j, (words, _) in each if all(map(is_gap, words))]:
         warn_user(_NO_WORDS.format(", ".join(lost)), LostDataWarning)
     _warn_of_mixed(
-        f"{given.names[j]!r} (mostly {_MOSTLY[given.tallies[j].unsuited]}, and so much text that "
+        f"{specs.names[j]!r} (mostly {_MOSTLY[specs.tallies[j].unsuited]}, and so much text that "
         "all are read as words, many of which are infrequent)"
         for j, (words, counts) in each
-        if _are_scattered(given.tallies[j], words, counts)
+        if _are_scattered(specs.tallies[j], words, counts)
     )
 
 
@@ -94,9 +94,9 @@ def _are_scattered(tally, words, counts):
     return n_known < (1.0 - tuned.SCATTERED_SHARE) * tally.counts[:-1].sum()
 
 
-def _described(given, place):
+def _described(specs, place):
     """Return the name of a column, and what it holds mostly where its kind was learnt."""
-    name, tally = repr(given.names[place]), given.tallies[place]
+    name, tally = repr(specs.names[place]), specs.tallies[place]
     if tally is None or tally.counts.max() <= tuned.SHOWN_CONTENT * tally.noise:
         return name
     return f"{name} (mostly {_MOSTLY[CLASSES[int(tally.counts.argmax())]]})"

@@ -56,7 +56,7 @@ class TablePlan(TransformerPlan):
         own = super().costs
         return own if self.charged is None else self.charged.followed_by(own)
 
-    def following(self, given):
+    def following(self, specs):
         """Return the plan of what is left to learn once all kinds are known: this."""
         return self
 
@@ -90,7 +90,7 @@ class TablePlan(TransformerPlan):
 
 
 def plan_table(
-    budget, rest, given, *, erasure=0.0, n_rows, basis, n_knots, most_of_auto=tuned.MOST_KNOTS
+    budget, rest, specs, *, erasure=0.0, n_rows, basis, n_knots, most_of_auto=tuned.MOST_KNOTS
 ):
     """Plan what a table is learnt by, of whose columns some things are given.
 
@@ -100,7 +100,7 @@ def plan_table(
         What is promised.
     rest : Budget
         What the counts spend: after `hide_categories` took the erasure off, all or a part of it.
-    given : Given
+    specs : ColumnSpecs
     erasure : float
         What words cost; it is 0 where there are none to be found.
     n_rows : int
@@ -109,9 +109,9 @@ def plan_table(
     most_of_auto : int
         The most knots that "auto" gives to a column.
     """
-    n_numeric, n_words = len(given.numeric), len(given.words)
+    n_numeric, n_words = len(specs.numeric), len(specs.words)
     learnt, of_words = (), n_words / max(n_words + n_numeric, 1)
-    sizes = {RANGES: len(given.located), FIRST_COUNTS: n_numeric, COUNTS: n_numeric}
+    sizes = {RANGES: len(specs.located), FIRST_COUNTS: n_numeric, COUNTS: n_numeric}
     if not rest.is_private:
         # Without privacy places of numbers are read as they are, and need no counts before.
         sizes = {COUNTS: n_numeric}
@@ -139,19 +139,19 @@ def plan_table(
     )
 
 
-def plan_vectorizer(budget, given, *, n_rows, basis, n_knots):
+def plan_vectorizer(budget, specs, *, n_rows, basis, n_knots):
     """Plan to learn a table, of whose columns some things are given, with the whole budget."""
     # Also where there are no words: a pipeline plans before it knows.
     rest, erasure = hide_categories(budget, int(budget.delta > 0.0))
 
-    def make(given, table_share):
-        if budget.is_private and budget.delta == 0.0 and (given.numeric or given.words):
+    def make(specs, table_share):
+        if budget.is_private and budget.delta == 0.0 and (specs.numeric or specs.words):
             raise ValueError(_DELTA)
         return plan_table(
             budget,
             rest.part(table_share),
-            given,
-            erasure=erasure if given.words else 0.0,
+            specs,
+            erasure=erasure if specs.words else 0.0,
             n_rows=n_rows,
             basis=basis,
             n_knots=n_knots,
@@ -161,7 +161,7 @@ def plan_vectorizer(budget, given, *, n_rows, basis, n_knots):
         budget,
         rest,
         make,
-        given=given,
+        specs=specs,
         erasure=erasure,
         n_rows=n_rows,
         stream_key=(TABLE_KEY,),

@@ -48,9 +48,9 @@ class KindsPlan(TransformerPlan):
         stand_in = GaussianEvent(self.rest.calibrate())
         return (*self.planned, Planned(FOLLOWING, None, (stand_in,), self.erasure))
 
-    def following(self, given):
+    def following(self, specs):
         """Return the plan of what follows for what is given of columns of such kinds."""
-        return replace(self.make(given), charged=self)
+        return replace(self.make(specs), charged=self)
 
     def followed_by(self, costs):
         """Return the costs of a run in which these followed: together they are what was charged."""
@@ -67,7 +67,7 @@ class KindsPlan(TransformerPlan):
         return full_batch_mu([cost.event for cost in costs], self.budget.adjacency)
 
 
-def plan_after_kinds(budget, whole, make, *, given, erasure, n_rows, stream_key, table_share=1.0):
+def plan_after_kinds(budget, whole, make, *, specs, erasure, n_rows, stream_key, table_share=1.0):
     """Plan to learn what kinds columns have, if there are untyped ones, and then what these need.
 
     Parameters
@@ -77,8 +77,8 @@ def plan_after_kinds(budget, whole, make, *, given, erasure, n_rows, stream_key,
     whole : Budget
         What is spent in all, after `hide_categories` took the erasure off.
     make : callable
-        Makes the plan of what follows, of a `Given` and of the share of `whole` for its table.
-    given : Given
+        Makes the plan of what follows, of `ColumnSpecs` and of the share of `whole` for its table.
+    specs : ColumnSpecs
     erasure : float
         What words cost, if there will be any.
     n_rows : int
@@ -91,9 +91,9 @@ def plan_after_kinds(budget, whole, make, *, given, erasure, n_rows, stream_key,
     ValueError
         If kinds are to be learnt and delta is 0.
     """
-    if not given.untyped:
-        return make(given, table_share)
-    names = tuple(given.names[place] for place in given.untyped)
+    if not specs.untyped:
+        return make(specs, table_share)
+    names = tuple(specs.names[place] for place in specs.untyped)
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_DECLARE.format(", ".join(map(repr, names))))
     of_table, n_columns = whole.part(table_share), len(names)

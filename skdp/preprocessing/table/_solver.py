@@ -32,14 +32,14 @@ _SHOWN = {
 }
 
 
-def learn_table(frame, given, *, plan, run, n_there):
+def learn_table(frame, specs, *, plan, run, n_there):
     """Return a term for each column of a table, in their order.
 
     Parameters
     ----------
     frame : Frame
         Or what else has its `bins`, `words` and `distinct`.
-    given : Given
+    specs : ColumnSpecs
     plan : TablePlan
     run : Run or None
         None where nothing is to be learnt.
@@ -48,40 +48,40 @@ def learn_table(frame, given, *, plan, run, n_there):
         and of numbers those alone that bins show.
     """
     terms = {}
-    for j, (knots, categories) in enumerate(zip(given.knots, given.categories, strict=True)):
+    for j, (knots, categories) in enumerate(zip(specs.knots, specs.categories, strict=True)):
         if knots is not None:
             shape = LineTerm if plan.basis == "linear" else HatsTerm
             terms[j] = shape(
-                name=given.names[j],
+                name=specs.names[j],
                 feature=j,
                 knots=knots,
                 has_gap=True,
-                holds_dates=given.kinds[j] == DATE,
+                holds_dates=specs.kinds[j] == DATE,
             )
         if categories is not None:
             terms[j] = WordsTerm(
-                name=given.names[j],
+                name=specs.names[j],
                 feature=j,
                 categories=as_array(categories),
-                counts=given.counts[j],
+                counts=specs.counts[j],
             )
-    terms |= _learn_numbers(frame, given, plan, run, n_there) if given.numeric else {}
-    terms |= find_words(frame, given, plan, run, n_there) if given.words else {}
-    return tuple(terms[j] for j in range(len(given.names)))
+    terms |= _learn_numbers(frame, specs, plan, run, n_there) if specs.numeric else {}
+    terms |= find_words(frame, specs, plan, run, n_there) if specs.words else {}
+    return tuple(terms[j] for j in range(len(specs.names)))
 
 
-def find_words(frame, given, plan, run, n_there):
+def find_words(frame, specs, plan, run, n_there):
     """Return a term for each column of words without a list, by its place; see `learn_table`."""
-    tables = frame.words(given.words)
+    tables = frame.words(specs.words)
     terms, noise = {}, run.mechanism(WORDS).noise_std
     counted_words = release_counts(tables, [None] * len(tables), plan=plan, run=run, name=WORDS)
-    warn_of_words(given, counted_words)
-    for j, (categories, counts) in zip(given.words, counted_words, strict=True):
+    warn_of_words(specs, counted_words)
+    for j, (categories, counts) in zip(specs.words, counted_words, strict=True):
         rare = 0.0 if n_there is None else n_there - counts.sum()
         # The rest, a difference, has the noise of all counts.
         rare = rare if rare > tuned.SHOWN_RARE_WORDS * noise * len(counts) ** 0.5 else 0.0
         terms[j] = WordsTerm(
-            name=given.names[j],
+            name=specs.names[j],
             feature=j,
             categories=as_array(categories),
             counts=np.append(counts, rare),
@@ -89,40 +89,40 @@ def find_words(frame, given, plan, run, n_there):
     return terms
 
 
-def _learn_numbers(frame, given, plan, run, n_there):
-    histograms = find_bins(frame, given, plan, run)
+def _learn_numbers(frame, specs, plan, run, n_there):
+    histograms = find_bins(frame, specs, plan, run)
     return {
-        j: _make_term(given, j, histogram, plan, n_there)
-        for j, histogram in zip(given.numeric, histograms, strict=True)
+        j: _make_term(specs, j, histogram, plan, n_there)
+        for j, histogram in zip(specs.numeric, histograms, strict=True)
     }
 
 
-def find_bins(frame, given, plan, run):
+def find_bins(frame, specs, plan, run):
     """Return the histogram of each column without knots."""
     find = _release_bins if plan.budget.is_private else _exact_bins
-    histograms = find(frame, given, plan, run)
-    warn_of_numbers(given, histograms)
+    histograms = find(frame, specs, plan, run)
+    warn_of_numbers(specs, histograms)
     return histograms
 
 
-def _exact_bins(frame, given, plan, run):
+def _exact_bins(frame, specs, plan, run):
     """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
-    ends, mechanism = frame.distinct(given.numeric), run.mechanism(COUNTS)
-    exact = frame.bins(given.numeric, [None] * len(ends), ends, mechanism.grid)
+    ends, mechanism = frame.distinct(specs.numeric), run.mechanism(COUNTS)
+    exact = frame.bins(specs.numeric, [None] * len(ends), ends, mechanism.grid)
     released = release_together(run, COUNTS, exact)
     return [Histogram(*bins, noise=0.0, least=0.0) for bins in zip(ends, released, strict=True)]
 
 
-def _release_bins(frame, given, plan, run):
+def _release_bins(frame, specs, plan, run):
     """Release ever finer counts, and return the last by column."""
-    bounds, narrow = [given.bounds[j] for j in given.numeric], {}
+    bounds, narrow = [specs.bounds[j] for j in specs.numeric], {}
     ends = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
     located = [k for k, b in enumerate(bounds) if b is None]
     for stage, following in ((RANGES, FIRST_COUNTS), (FIRST_COUNTS, COUNTS)):
         places = located if stage == RANGES else range(len(ends))
         if run.plans(stage):
             mechanism = run.mechanism(stage)
-            columns = ([of_all[k] for k in places] for of_all in (given.numeric, bounds, ends))
+            columns = ([of_all[k] for k in places] for of_all in (specs.numeric, bounds, ends))
             exact = frame.bins(*columns, mechanism.grid)
             released = release_together(run, stage, exact)
             for k, counts in zip(places, released, strict=True):
@@ -135,7 +135,7 @@ def _release_bins(frame, given, plan, run):
                     parts, *narrow[k] = narrow_ends(ends_of_narrow)
                     sharper = np.union1d(sharper, parts)
                 ends[k] = np.union1d(finer, sharper)
-    return _release_fine(frame, given.numeric, bounds, ends, narrow, run)
+    return _release_fine(frame, specs.numeric, bounds, ends, narrow, run)
 
 
 def _release_fine(frame, numeric, bounds, ends, narrow, run):
@@ -167,20 +167,20 @@ def _least_of_all(counts, std):
     return -float(ndtri(tuned.SHOWN_BY_CHANCE / counts.size)) * std
 
 
-def _make_term(given, place, histogram, plan, n_there):
+def _make_term(specs, place, histogram, plan, n_there):
     """Return the term of the column of numbers in a place."""
-    bounds = given.bounds[place]
-    found = find_shape(histogram, bounds=bounds, n_there=n_there, plan=plan)
+    bounds = specs.bounds[place]
+    shape = find_shape(histogram, bounds=bounds, n_there=n_there, plan=plan)
     has_gap = bool(histogram.counts[-1] > tuned.SHOWN_GAPS * histogram.noise)
-    shape = LineTerm if found.is_line else HatsTerm
-    return shape(
-        name=given.names[place],
+    term_class = LineTerm if shape.is_line else HatsTerm
+    return term_class(
+        name=specs.names[place],
         feature=place,
-        knots=found.knots,
+        knots=shape.knots,
         has_gap=has_gap,
-        spike=found.spike,
-        holds_dates=given.kinds[place] == DATE,
+        spike=shape.spike,
+        holds_dates=specs.kinds[place] == DATE,
         bounds=bounds if plan.budget.is_private else None,
-        points=np.append(found.points, np.nan),
-        counts=np.append(found.counts, max(histogram.counts[-1], 0.0)),
+        points=np.append(shape.points, np.nan),
+        counts=np.append(shape.counts, max(histogram.counts[-1], 0.0)),
     )

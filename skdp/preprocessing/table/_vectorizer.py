@@ -13,7 +13,7 @@ from skdp._rows.groups import encode_groups
 from skdp._rows.private_rows import rows_are_new
 from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
-from skdp.preprocessing.table._given import check_n_knots, given_to, nothing_given
+from skdp.preprocessing.table._given import check_n_knots, specs_before_fit, specs_of
 from skdp.preprocessing.table._kinds import settle_kinds
 from skdp.preprocessing.table._plan import plan_vectorizer
 from skdp.preprocessing.table._plan_kinds import learnt_names
@@ -233,27 +233,27 @@ class DPTableVectorizer(PrivateTransformer):
         """
         # 1. scikit-learn's contract
         frame = read_frame(self, X, reset=True)
-        given = given_to(self, frame.names, frame.kinds)
+        specs = specs_of(self, frame.names, frame.kinds)
 
         # 2. bound the data: a record is in one bin or category of each column
         codes, n_records = encode_groups(groups, frame.n_rows)
         frame = replace(frame, groups=codes)
-        return self._learn(frame, given, frame, n_records, codes is not None)
+        return self._learn(frame, specs, frame, n_records, codes is not None)
 
     def _learn(
-        self, frame, given, counted, n_records, by_group, *, also_public=(), not_covered=None
+        self, frame, specs, counted, n_records, by_group, *, also_public=(), not_covered=None
     ):
         """Publish what counts of records tell, see `learn_table`, of a frame of such columns."""
         # 3. plan from public numbers
         budget = self._budget(n_records, by_group)
-        plan = self._table_plan(budget, n_records, given)
+        plan = self._table_plan(budget, n_records, specs)
         run = plan.start(self.random_state)
 
         # 4. release
-        frame, counted, given, plan = settle_kinds(
-            frame, counted, given, partial(given_to, self), plan=plan, run=run
+        frame, counted, specs, plan = settle_kinds(
+            frame, counted, specs, partial(specs_of, self), plan=plan, run=run
         )
-        basis = Basis(learn_table(counted, given, plan=plan, run=run, n_there=n_records))
+        basis = Basis(learn_table(counted, specs, plan=plan, run=run, n_there=n_records))
 
         # 5. publish
         self._kinds, self._basis = frame.kinds, basis
@@ -325,7 +325,7 @@ class DPTableVectorizer(PrivateTransformer):
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""
         frame = read_frame(self, X, reset=True)
-        given_to(self, frame.names, frame.kinds)
+        specs_of(self, frame.names, frame.kinds)
         return assumed_kinds(frame.read, [frame.names[place] for place in frame.untyped])
 
     def _assumed(self):
@@ -333,12 +333,12 @@ class DPTableVectorizer(PrivateTransformer):
         return assumed_kinds(getattr(self, "_read", ()), getattr(self, "_untyped", ()))
 
     def _plan(self, n_rows, n_features, *, by_group=False):
-        given = nothing_given(self, n_features)
-        return self._table_plan(self._budget(n_rows, by_group), n_rows, given)
+        specs = specs_before_fit(self, n_features)
+        return self._table_plan(self._budget(n_rows, by_group), n_rows, specs)
 
-    def _table_plan(self, budget, n_records, given):
+    def _table_plan(self, budget, n_records, specs):
         n_knots = check_n_knots(self.knots)
-        return plan_vectorizer(budget, given, n_rows=n_records, basis=self.basis, n_knots=n_knots)
+        return plan_vectorizer(budget, specs, n_rows=n_records, basis=self.basis, n_knots=n_knots)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
