@@ -6,6 +6,7 @@ import numpy as np
 
 from skdp._rows.frames import find_column
 from skdp._rows.kinds import UNTYPED, holds_numbers
+from skdp.preprocessing.table._given import NO_COLUMN
 
 _SIGNS = (
     "monotonic_cst must be a dict by column, each once, or have an entry for each column: 1 for an "
@@ -42,7 +43,9 @@ def chosen_signs(monotonic_cst, frame, pairs):
         by_column = dict(enumerate(by_place))
     for column, sign in by_column.items():
         place = find_column(column, frame.names)
-        if place is None or signs[place] is not None or sign not in (-1, 0, 1):
+        if place is None:
+            raise ValueError(NO_COLUMN.format("monotonic_cst"))
+        if signs[place] is not None or sign not in (-1, 0, 1):
             raise ValueError(_SIGNS)
         signs[place] = int(sign)
     signs = [sign or 0 for sign in signs]

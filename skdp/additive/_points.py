@@ -76,6 +76,7 @@ class Scorecard:
     -----
     A curve has one bin around each of its knots, and a line has six of equal width. A bin has the
     mean of the curve under the released counts, or, where there are none, its value at the knot.
+    A number that many records share has a bin of its own, such as "is 0", and is in no range.
     Bins and rounding lose some accuracy; doc/additive.rst says how much on public tables.
 
     Examples
@@ -225,7 +226,9 @@ def _ranges(part):
 def _others(part):
     """Return what has a bin beside ranges."""
     spikes = [] if part.spike is None else [part.spike]
-    return [*texts_apart(spikes, part.holds_dates), *[MISSING] * part.has_gap]
+    # A range that a number lies in has all others of it.
+    texts = [f"is {text}" for text in texts_apart(spikes, part.holds_dates)]
+    return [*texts, *[MISSING] * part.has_gap]
 
 
 @dataclass(frozen=True)

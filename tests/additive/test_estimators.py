@@ -171,6 +171,8 @@ def test_what_may_be_constrained():
     for signs in ({"job": 1}, {"nobody": 1}, {"age": 2}, [0, 0], [0, 0, 1], 3, twice):
         with pytest.raises(ValueError, match="monotonic_cst"):
             DPAdditiveClassifier(classes=[0, 1], monotonic_cst=signs).fit(X, y)
+    with pytest.raises(ValueError, match="monotonic_cst names a column that X does not have"):
+        DPAdditiveClassifier(classes=[0, 1], monotonic_cst={"agee": 1}).fit(X, y)
     both = {"monotonic_cst": {"age": 1}, "interactions": [("age", "job")]}
     with pytest.raises(ValueError, match="interactions"):
         DPAdditiveClassifier(classes=[0, 1], **both).fit(X, y)

@@ -73,7 +73,7 @@ def test_frames(fitted):
     assert ages.label.iloc[0].startswith("up to ")
     assert ages.label.iloc[-1] == "missing"
     assert abs(ages.share.sum() - 1.0) < 1e-9
-    assert "0" in frame[frame.term == "debt"].label.tolist()
+    assert "is 0" in frame[frame.term == "debt"].label.tolist()
     assert "2024-" in frame[frame.term == "day"].label.iloc[0]
     n_bins = sum(len(term.labels) for term in card.terms)
     assert len(frame) == 1 + n_bins
@@ -86,7 +86,7 @@ def test_bins_of_lines_are_even_and_those_beside_them_are_told():
     line = LineTerm(name="x", feature=0, knots=np.array([0.0, 6.0]), **fields)
     bins = Bins.of(line, Shape.of(line))
     assert bins.labels[:2] == ("up to 1", "above 1 to 2")
-    assert bins.labels[-3:] == ("above 5", "7", "missing")
+    assert bins.labels[-3:] == ("above 5", "is 7", "missing")
     np.testing.assert_allclose(bins.columns[:6, 0], np.arange(-5.0, 6.0, 2.0) / 6.0)
     x = np.array([-9.0, 0.5, 1.0, 1.5, 5.5, 99.0, 7.0, np.nan])
     assert bin_places(line, line.block(x)).tolist() == [0, 0, 0, 1, 5, 5, 6, 7]

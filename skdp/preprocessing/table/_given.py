@@ -15,7 +15,7 @@ from skdp._rows.kinds import DATE, NUMERIC, UNTYPED, WORD, holds_numbers, holds_
 _AUTO = "auto"
 _UNKNOWN = "{} names the column {!r}, which X doesn't have as a column of {}, or names it twice."
 _PAIRS = "{} must be a list of pairs of different columns, by name or place, each once."
-_NO_COLUMN = "{} names a column that X does not have: give names of columns of X, or places."
+NO_COLUMN = "{} names a column that X does not have: give names of columns of X, or places."
 _KNOTS = "an entry of knots must be a list of at least two finite numbers that are apart."
 
 
@@ -188,7 +188,7 @@ def chosen_pairs(pairs, names, parameter):
         places = tuple(find_column(column, names) for column in pair)
         known = {frozenset(one) for one in chosen}
         if None in places:
-            raise ValueError(_NO_COLUMN.format(parameter))
+            raise ValueError(NO_COLUMN.format(parameter))
         if places[0] == places[1] or frozenset(places) in known:
             raise ValueError(_PAIRS.format(parameter))
         chosen.append(places)
