@@ -58,7 +58,7 @@ class PrivateComparison:
     >>> from skdp.metrics import PrivateComparison
     >>> found = PrivateComparison(0.012, 0.004, 0.02, report, scoring="accuracy")
     >>> found
-    accuracy higher by 0.012 (95 % interval 0.004 to 0.020), (0.5, 0)-DP
+    accuracy, first less second: 0.012 (95 % interval 0.004 to 0.020), (0.5, 0)-DP
     >>> found.better
     'first'
     """
@@ -96,11 +96,10 @@ class PrivateComparison:
         ends = f"{self.low:.{digits}f} to {self.high:.{digits}f}"
         counted = caption_of(self)
         over = "" if counted is None else f" over {counted}"
-        way, size = (
-            ("lower", -self.difference) if self.difference < 0 else ("higher", self.difference)
-        )
         interval = f"({100 * self.level:g} % interval {ends})"
-        return f"{self.scoring} {way} by {size:.{digits}f} {interval}{over}, {self.report!r}"
+        # Difference and interval have one sign.
+        difference = f"{self.scoring}, first less second: {self.difference:.{digits}f}"
+        return f"{difference} {interval}{over}, {self.report!r}"
 
 
 def _losses_by_row(estimator, X, y, scoring, options):

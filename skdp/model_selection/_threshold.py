@@ -18,8 +18,8 @@ _MISTAKES = ("false_positive", "false_negative")
 # Larger costs would overflow where they are squared.
 _LARGEST_COST = 1e12
 _NOT_TOLD = (
-    "No threshold is told to have the precision that was asked for: this is the one whose interval "
-    "begins highest. Take more records, a larger epsilon, or a lower precision."
+    "No threshold has an interval that begins at precision={:g} or above. This is the one whose "
+    "interval begins highest. Take more records, a larger epsilon, or a lower precision."
 )
 
 
@@ -251,7 +251,7 @@ def private_threshold(
         is_told = low >= precision
         place = int(is_told.argmax() if is_told.any() else low.argmax())
         if not is_told.any():
-            warn_user(_NOT_TOLD)
+            warn_user(_NOT_TOLD.format(precision), depth=5)
     found = {name: (values, low, high), "recall": statistics.recalls(shares, level)}
     score, recall = (
         PrivateScore(

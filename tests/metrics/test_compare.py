@@ -116,7 +116,7 @@ def test_a_comparison_reads_well(rng):
     assert repr(found).endswith(", (1, 0)-DP")
     assert pickle.loads(pickle.dumps(found)) == found
     low = PrivateComparison(-0.5, -0.6, -0.4, found.report, scoring="neg_log_loss")
-    assert repr(low).startswith("neg_log_loss lower by 0.50 (95 % interval -0.60 to -0.40)")
+    assert "loss, first less second: -0.50 (95 % interval -0.60 to -0.40), " in repr(low)
     assert low.better == "second"
     with pytest.raises(TypeError, match="low"):
         PrivateComparison(0.0, "x", 1.0, found.report)

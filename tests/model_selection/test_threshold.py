@@ -67,8 +67,9 @@ def test_precision_is_that_of_the_population(rng):
 
 def test_a_precision_that_nobody_has_is_said(rng):
     X, y = rare(rng, 300)
-    with pytest.warns(UserWarning, match="No threshold is told"):
+    with pytest.warns(UserWarning, match=r"begins at precision=0\.99") as warned:
         found = private_threshold(Knows(), X, y, precision=0.99, epsilon=0.5, random_state=0)
+    assert warned[0].filename == __file__
     assert found.score.low < 0.99
     assert found.score.low == found.low.max()
 
