@@ -112,7 +112,7 @@ def test_few_records_give_values_within_their_range(scoring, epsilon):
 def test_a_comparison_reads_well(rng):
     X, y = binary_records(rng, 3000)
     found = private_compare(Knows(), Shy(), X, y, epsilon=1.0)
-    assert repr(found).startswith("accuracy ")
+    assert repr(found).startswith("accuracy, first less second: 0.")
     assert repr(found).endswith(", (1, 0)-DP")
     assert pickle.loads(pickle.dumps(found)) == found
     low = PrivateComparison(-0.5, -0.6, -0.4, found.report, scoring="neg_log_loss")
