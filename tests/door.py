@@ -152,13 +152,13 @@ from skdp.accountant._report_formats import UNRECORDED
 from skdp.accountant._selection_event import any_of, any_of_inverse
 from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
 from skdp.additive import _tuned as additive_tuned
+from skdp.additive._constant import expected_shares, release_constants
 from skdp.additive._curves import bends, roughness
 from skdp.additive._fitted import Fitted
 from skdp.additive._plan import plan_additive
 from skdp.additive._points import Bins, places as bin_places
 from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape, all_noise, monotone, shape_of
-from skdp.additive._shares import expected_shares, release_shares
 from skdp.audit._audit import Fitter, _one_run
 from skdp.audit._canaries import World, default_canaries, given_canaries
 from skdp.audit._result import (

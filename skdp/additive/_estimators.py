@@ -18,14 +18,14 @@ from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp.additive import _tuned as tuned
 from skdp.additive._chosen import chosen_signs
+from skdp.additive._constant import ConstantMixin, logs_of_shares
 from skdp.additive._curves import roughness
 from skdp.additive._fitted import Fitted
-from skdp.additive._plan import MODEL, SharesPlan, plan_additive, strength_of
+from skdp.additive._plan import MODEL, Alone, ConstantPlan, plan_additive, strength_of
 from skdp.additive._points import PointsMixin
 from skdp.additive._reading import ALL_NOISE, ReadingMixin
 from skdp.additive._second_fit import SecondFitMixin
 from skdp.additive._shapes import all_noise, bent, means_of, monotone, shape_of
-from skdp.additive._shares import SharesMixin
 from skdp.exceptions import warn_user
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model._base import (
@@ -61,7 +61,7 @@ CONSTRAINTS = {
 }
 
 
-class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowPrivateEstimator):
+class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
     # Parameters of the constructors of subclasses.
@@ -77,8 +77,6 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowP
     _validated_y: Callable
 
     _reads_raw, _most_knots = True, MOST_KNOTS
-    # Classifiers of which nothing is known but the intercept predict the shares of classes.
-    _predicts_shares = False
     # Bounds that a step before promises are of columns by place: here they are of names.
     _uses_feature_bounds = False
     # Before a fit nothing but classes was read: no kind of a column, and no column without a type.
@@ -107,8 +105,7 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowP
             n_knots=check_n_knots(self.knots),
             products=self._rules_for(n_outputs, len(specs.names)),
             most_of_auto=self._most_knots,
-            # Rows of a person may be of several classes.
-            class_outputs=n_outputs if self._predicts_shares and not by_group else None,
+            alone=None if by_group else self._alone(n_outputs),
         )
 
     def _assumed(self):
@@ -186,8 +183,8 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, SharesMixin, CaptionMixin, RowP
         run = plan.start(self.random_state)
 
         # 4. solve
-        if isinstance(plan, SharesPlan):
-            return self._fit_shares(
+        if isinstance(plan, ConstantPlan):
+            return self._fit_constant(
                 targets, target_units, public_weight, model, frame, specs, pairs, signs, plan, run
             )
         counted, n_there = self._there(frame, weights, n_records)
@@ -517,7 +514,6 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
     (age (hats): 9 values, smokes (words): 3 values)
     """
 
-    _predicts_shares = True
     _one_curve = "monotonic_cst is for two classes: fit one class against the others."
     _parameter_constraints = {**CONSTRAINTS, **CLASS_CONSTRAINTS}  # noqa: RUF012
 
@@ -569,6 +565,13 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
 
     def _product_rules(self):
         return tuned.PRODUCT_RULES["log_loss"]
+
+    def _alone(self, n_outputs):
+        return Alone(n_outputs, of_classes=True)
+
+    def _constants(self, means, classes):
+        """Return intercepts of released shares of classes, of shape (k,)."""
+        return logs_of_shares(means, self._class_weight(), classes)
 
     def _validated_y(self, y):
         return validate_data(self, "no_validation", y)

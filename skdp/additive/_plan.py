@@ -5,7 +5,7 @@ The proof is in the documentation, "theory/additive".
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from skdp._checks import check_within
 from skdp._release.plan import ADDITIVE_KEY, Budget, Plan
@@ -13,6 +13,7 @@ from skdp._release.release import Cost, Planned, Release, costs_of, named
 from skdp._rows.row_sums import rounding_slack
 from skdp.accountant import GaussianEvent
 from skdp.additive import _tuned as tuned
+from skdp.linear_model.ball._plan import TargetsPlan, plan_targets
 from skdp.preprocessing._plan import count_release, hide_categories
 from skdp.preprocessing.table._given import without_learning
 from skdp.preprocessing.table._plan import TablePlan, plan_table
@@ -23,13 +24,15 @@ from skdp.preprocessing.table._tuned import MOST_KNOTS
 MODEL, PRODUCTS = "linear model", "linear model of products"
 # Names of the second model's releases end so, because both models call theirs alike.
 OF_PRODUCTS = " of products"
-# Nothing else is released where noise would hide all else.
-SHARES = "shares of classes"
-SHARES_ALONE = (
+# These alone are released where noise would hide all else.
+SHARES, MEANS = "shares of classes", "means of targets"
+_TOO_FEW = (
     "The records are too few for this epsilon and so many columns, as public numbers tell: noise "
-    "would hide the effect of every column. So the whole budget is spent on the shares of the "
-    "classes, and all rows are predicted alike. A features_budget fits a model all the same."
+    "would hide the effect of every column. So the whole budget is spent on {}, and all rows are "
+    "predicted alike. A features_budget fits a model all the same."
 )
+SHARES_ALONE = _TOO_FEW.format("the shares of the classes")
+MEANS_ALONE = _TOO_FEW.format("the mean of the targets and, without target_bounds, their range")
 _NO_DELTA = (
     "delta must be positive: additive models have Gaussian noise. For delta=0 take "
     "DPSGDClassifier or DPSGDRegressor with mechanism='laplace' on scaled columns."
@@ -99,28 +102,47 @@ class AdditivePlan(Plan):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SharesPlan(Plan):
-    """The plan of the shares of classes alone, with the whole budget.
+class ConstantPlan(Plan):
+    """The plan of shares of classes or of means of targets alone, with the whole budget.
 
-    The table has no releases: its columns are constants, but for those that are given.
+    The table has no releases: its columns are constants, but for those that are given. `ranges`
+    learns where targets lie, or is None. `constant` is a release of sums of numbers in [0, 1] less
+    `centre`, which makes records short. It is called `name`.
     """
 
     stream_key: ClassVar[tuple[int, ...]] = (ADDITIVE_KEY,)
-    notes: ClassVar[tuple[str, ...]] = (SHARES_ALONE,)
     # No kinds of columns are learnt before.
     charged: ClassVar[None] = None
 
     table: TablePlan
-    shares: Release
+    ranges: TargetsPlan | None
+    constant: Release
+    centre: float
+    name: str
+    notes: tuple  # type: ignore[misc]
 
     @property
     def releases(self):
-        """One release."""
-        return named(SHARES, self.shares)
+        """Those of ranges of targets, where they are learnt, and one."""
+        learnt = () if self.ranges is None else self.ranges.releases
+        return (*learnt, *named(self.name, self.constant))
 
     def report(self, *, of_models=(), **changes):
         """Return the report of a run, which fits no linear models."""
         return super().report(**changes)
+
+
+class Alone(NamedTuple):
+    """What may be all that is released: shares of classes, or means of targets.
+
+    Of people nothing may be, as their rows may have several labels or targets.
+    """
+
+    # How many numbers stand for a label, 1 for two classes, or how many targets there are.
+    n_outputs: int
+    of_classes: bool
+    # Whether nothing is known of where targets lie.
+    learns_ranges: bool = False
 
 
 def strength_of(alpha, n_records):
@@ -137,13 +159,12 @@ def plan_additive(
     n_knots,
     most_of_auto,
     products=None,
-    class_outputs=None,
+    alone=None,
 ):
     """Plan an additive model of so many records, of whose columns some things are given.
 
     `products` are the `ProductRules` of its loss where products of curves are asked for, or None.
-    `class_outputs` is how many numbers stand for a label, 1 for two classes, where the shares of
-    classes may be all that is released; else it is None.
+    `alone` says what may be all that is released where records are too few, or is None.
     """
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_NO_DELTA)
@@ -153,8 +174,8 @@ def plan_additive(
     share = features_budget if n_terms else 0.0
     if share == "auto":
         noise = count_release(budget, n_rows=n_rows, n_columns=n_terms).mechanism.noise_std / n_rows
-        if class_outputs is not None and noise > tuned.LARGEST_NOISE_OF_MODEL:
-            return _plan_shares(budget, specs, n_rows, class_outputs)
+        if alone is not None and noise > tuned.LARGEST_NOISE_OF_MODEL:
+            return _plan_constant(budget, specs, n_rows, alone)
         share = tuned.SMALLEST_SHARE
         if noise < tuned.LARGEST_NOISE_OF_COUNT:
             share = min(share + tuned.SHARE_PER_NOISE * noise, tuned.LARGEST_SHARE)
@@ -201,23 +222,45 @@ def plan_additive(
     )
 
 
-def _plan_shares(budget, specs, n_rows, class_outputs):
-    """Plan to release the shares of classes alone; see `release_shares`.
+def _plan_constant(budget, specs, n_rows, alone):
+    """Plan to release shares of classes, or means of targets, alone; see `release_constants`.
 
-    The label of two classes is one of two numbers that are 1 apart, about 0. Of more classes it is
-    the indicator of one, about the mean of the indicators of all. Two of these are sqrt(2) apart.
+    Each of k targets is in [-1/2, 1/2], in units of its range, and so is the label of two classes.
+    Of more classes a label is the indicator of one, less the mean of the indicators of all. Two of
+    these are sqrt(2) apart.
     """
-    bound, pair_bound = 0.5, 1.0
-    if class_outputs > 1:
-        bound, pair_bound = math.sqrt(1.0 - 1.0 / class_outputs), math.sqrt(2.0)
-    shares = budget.release(
+    k, centre, spent, ranges = alone.n_outputs, 0.5, 0.0, None
+    bound, pair_bound = 0.5 * math.sqrt(k), math.sqrt(k)
+    if alone.of_classes and k > 1:
+        bound, pair_bound, centre = math.sqrt(1.0 - 1.0 / k), math.sqrt(2.0), 1.0 / k
+    slack = rounding_slack(n_rows, k, 1)
+    if alone.learns_ranges:
+        ranges, spent = plan_targets(
+            budget,
+            "auto",
+            n_rows=n_rows,
+            n_targets=k,
+            slack=slack,
+            for_means=True,
+        )
+    constant = budget.release(
         bound=bound,
         pair_bound=pair_bound,
+        share=1.0 - spent if spent else None,
         n_records=n_rows,
-        size=class_outputs,
-        slack=rounding_slack(n_rows, class_outputs, 1),
+        size=k,
+        slack=slack,
     )
     table = plan_table(
         budget, budget, without_learning(specs), n_rows=n_rows, basis="hats", n_knots="auto"
     )
-    return SharesPlan(budget=budget, n_rows=n_rows, table=table, shares=shares)
+    return ConstantPlan(
+        budget=budget,
+        n_rows=n_rows,
+        table=table,
+        ranges=ranges,
+        constant=constant,
+        centre=centre,
+        name=SHARES if alone.of_classes else MEANS,
+        notes=(SHARES_ALONE if alone.of_classes else MEANS_ALONE,),
+    )

@@ -6,6 +6,7 @@ from skdp._estimator import is_private
 from skdp._sklearn import StrOptions, quietly, validate_data
 from skdp.additive import _tuned as tuned
 from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
+from skdp.additive._plan import Alone
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
 
 _LINEAR_MODELS: dict[str, type] = {
@@ -232,6 +233,15 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
 
     def _product_rules(self):
         return tuned.PRODUCT_RULES.get(self.loss)
+
+    def _alone(self, n_outputs):
+        if not self._is_linear():
+            return None
+        return Alone(n_outputs, of_classes=False, learns_ranges=self._learns_targets())
+
+    def _constants(self, means, target_units):
+        """Return released means in [0, 1] as targets from -1 to 1 are trained on, of shape (k,)."""
+        return 2.0 * means - 1.0
 
     def _of_known_units(self, target_units):
         model = self._linear()

@@ -17,9 +17,9 @@ LARGEST_SHARE = 0.5
 LARGEST_NOISE_OF_COUNT = 0.0316
 
 # Above this noise the table could not tell two parts of any column apart, because a bin would need
-# more than half of the records to stand out. So the shares of classes are all that is released. On
-# 15 public tables no model was better than that from here on, and half of them were better just
-# below ("Few records" in doc/theory/additive.rst).
+# more than half of the records to stand out. So the shares of classes, or the mean of targets, are
+# all that is released. On 15 public tables no model was better than that from here on, and half of
+# them were better just below ("Few records" in doc/theory/additive.rst).
 LARGEST_NOISE_OF_MODEL = 0.04
 # A class of weight 0 is taken to have this share, so that its logarithm is finite.
 SMALLEST_SHARE_OF_CLASS = 1e-9

@@ -33,8 +33,6 @@ class _Reader(Reader, TableReader):  # type: ignore[override]
 class DaskAdditive(DaskTwin):
     """Fits of additive models whose counts and sums over rows are made where the rows are."""
 
-    # Shares of labels aren't released where rows are in partitions: that is for few records.
-    _predicts_shares = False
     _learnt_too = "_kinds", "_read", "_untyped", "_basis", "_model", "_offsets"
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -125,6 +123,10 @@ class DaskAdditive(DaskTwin):
             also_public=(PARTITIONS,),
             also_not_covered=(NOT_COVERED,),
         )
+
+    def _alone(self, n_outputs):
+        """Return nothing that is released alone: rows in partitions aren't few."""
+        return
 
     def _linear(self):
         local = super()._linear()

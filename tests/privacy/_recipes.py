@@ -447,7 +447,7 @@ GIVEN = {"categories": {"w": WORDS}, "random_state": 0, "epsilon": 25.0}
 PAIR = {"interactions": [("x", "w")]}
 # With this epsilon there is room for products.
 FOUND = {"interactions": "auto", "epsilon": 200.0}
-# With this one, shares of classes are all that is released.
+# With this one, shares of classes or means of targets are all that is released.
 FEW = {"epsilon": 0.3}
 ADDITIVE_CASES = [
     Case(model, data=TABLE)
@@ -465,6 +465,19 @@ ADDITIVE_CASES = [
         DPAdditiveClassifier(**TWO | GIVEN | FEW),
         DPAdditiveClassifier(adjacency="replace_one", **THREE | GIVEN | FEW),
     ]
+]
+# Here means of targets are, with ranges that are learnt or given.
+ADDITIVE_CASES += [
+    Case(DPAdditiveRegressor(random_state=0, **FEW), data=FAR_TARGETS),
+    Case(
+        DPAdditiveRegressor(adjacency="replace_one", random_state=0, **FEW),
+        n_targets=3,
+        data=FAR_TARGETS,
+    ),
+    Case(
+        DPAdditiveRegressor(adjacency="replace_one", target_bounds=(-1, 1), random_state=0, **FEW),
+        data=FAR_TARGETS,
+    ),
 ]
 ADDITIVE_OF_PEOPLE = [
     Case(model, data=TABLE_OF_NUMBERS)

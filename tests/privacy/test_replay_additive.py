@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.privacy._cases import people_of, rows_at
-from tests.privacy._recipes import ADDITIVE_CASES, ADDITIVE_OF_PEOPLE, FOUND
+from tests.privacy._recipes import ADDITIVE_CASES, ADDITIVE_OF_PEOPLE, FEW, FOUND
 from tests.privacy._replay import (
     check_a_person,
     check_corners_together,
@@ -38,6 +38,15 @@ def test_cases_with_products_have_a_second_fit():
         model = record(case, X, y).estimator
         assert {"steps", "steps of products"} <= set(model.privacy_report_.names)
         assert model.terms_[-1].kind == "product"
+
+
+def test_cases_of_few_records_have_no_model():
+    found = [case for case in ADDITIVE_CASES if case.estimator.epsilon == FEW["epsilon"]]
+    names = [record(case, *case.records()).estimator.privacy_report_.names for case in found]
+    assert [of_case[-1] for of_case in names] == 2 * ["shares of classes"] + 3 * [
+        "means of targets"
+    ]
+    assert [len(of_case) > 1 for of_case in names] == [False, False, True, True, False]
 
 
 @pytest.mark.parametrize("case", ADDITIVE_CASES, ids=str)

@@ -289,15 +289,16 @@ class TargetsPlan(_Learning):
         return (*first, *of_round * self.n_rounds)
 
 
-def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=False):
+def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=False, for_means=False):
     """Plan what ranges of targets are learnt by, and return the share of mu^2 that it spends, too.
 
-    It is more where records are few. With `of_sizes` it is their sizes alone, for `learn_sizes`.
+    It is more where records are few, and most `for_means`, where nothing but these follows.
+    With `of_sizes` it is their sizes alone, for `learn_sizes`.
     """
-    n_rounds = 0 if of_sizes else tuned.N_ROUNDS
-    part_of_sides = (1.0 - tuned.PART_OF_COARSE_COUNTS - n_rounds * tuned.PART_OF_MEAN) / (
-        1 + n_rounds
-    )
+    n_rounds, part_of_coarse = 0 if of_sizes else tuned.N_ROUNDS, tuned.PART_OF_COARSE_COUNTS
+    if for_means:
+        n_rounds, part_of_coarse = tuned.N_ROUNDS_FOR_MEANS, tuned.PART_OF_COARSE_COUNTS_FOR_MEANS
+    part_of_sides = (1.0 - part_of_coarse - n_rounds * tuned.PART_OF_MEAN) / (1 + n_rounds)
 
     def count(size, share=None):
         return budget.release(
@@ -312,6 +313,8 @@ def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=Fals
     noise = count(1).mechanism.noise_std / n_rows
     wanted = (noise / tuned.WANTED_NOISE_OF_TARGETS) ** 2 / part_of_sides
     spent = _share(ball_budget, 0.0) * tuned.TARGETS_PART_OF_GIVEN_BUDGET
+    if for_means:
+        spent = tuned.SHARE_OF_RANGES_FOR_MEANS
     if spent == 0.0:
         spent = max(wanted, tuned.SMALLEST_SHARE_OF_TARGETS)
         spent = min(spent, tuned.LARGEST_SHARE_OF_TARGETS)
@@ -329,7 +332,7 @@ def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=Fals
         n_rows=n_rows,
         n_targets=n_targets,
         quantile=max(tuned.SHARE_OF_TARGETS_IN_RANGE, share_in_range),
-        coarse=count(2 * n_targets * UNIT_BINS.n_bins, spent * tuned.PART_OF_COARSE_COUNTS),
+        coarse=count(2 * n_targets * UNIT_BINS.n_bins, spent * part_of_coarse),
         sides=count(2 * n_targets * _N_FINE_BINS, spent * part_of_sides),
         centre=centre,
         n_rounds=n_rounds,

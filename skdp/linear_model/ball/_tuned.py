@@ -71,6 +71,12 @@ PART_OF_COARSE_COUNTS = 0.16
 PART_OF_MEAN = 0.12
 # So many times the range is placed anew, about the mean of what the last range holds.
 N_ROUNDS = 2
+# Where nothing but means of targets follows, as records are too few for a model, ranges spend this
+# share, the first counts have this part of it, and there are so many rounds. Noise that hides where
+# targets are at all costs most then ("Few records" in doc/theory/additive.rst).
+SHARE_OF_RANGES_FOR_MEANS = 0.7
+PART_OF_COARSE_COUNTS_FOR_MEANS = 0.28
+N_ROUNDS_FOR_MEANS = 1
 # A range holds at least this share of the targets, and all but so many times the noise where that
 # is more ("Targets").
 SHARE_OF_TARGETS_IN_RANGE = 0.98

@@ -1,4 +1,4 @@
-"""Shares of classes alone, where public numbers say that noise would hide all else."""
+"""Shares of classes or means of targets alone, where noise would hide all else."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from tests.door import (
     expected_shares,
     gaussian_mu,
     null_records,
-    release_shares,
+    release_constants,
 )
 
 SHARE = 0.3
@@ -35,6 +35,7 @@ def few(n_rows=500, n_classes=2):
 
 
 MODEL = DPAdditiveClassifier(classes=[0, 1], epsilon=0.1, delta=1e-6, random_state=0)
+REGRESSOR = DPAdditiveRegressor(epsilon=0.1, delta=1e-6, target_bounds=(-2.0, 6.0), random_state=0)
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
@@ -58,11 +59,11 @@ def test_public_numbers_say_where_a_model_would_be_noise(adjacency):
     assert "linear model" in releases(0.0405, features_budget=0.2)
 
 
-def test_people_and_targets_have_models():
-    plan = MODEL._plan(500, 3, by_group=True)
-    assert "shares of classes" not in [planned.name for planned in plan.releases]
-    plan = DPAdditiveRegressor(epsilon=0.1, target_bounds=(0, 1))._plan(500, 3)
-    assert "shares of classes" not in [planned.name for planned in plan.releases]
+@pytest.mark.parametrize("model", [MODEL, REGRESSOR, clone(REGRESSOR).set_params(loss="poisson")])
+def test_people_counts_and_amounts_have_models(model):
+    by_group = model.get_params().get("loss") != "poisson"
+    plan = model._plan(500, 3, by_group=by_group)
+    assert "linear model" in [planned.name for planned in plan.releases]
 
 
 def test_shares_are_all_that_is_released():
@@ -99,8 +100,8 @@ def test_the_noise_is_that_of_one_release(n_classes):
     assert abs(found.mean() - (1.0 - SHARE)) < 5 * wanted / math.sqrt(60) + 0.002
 
 
-def exact(targets, weights=None, released=None):
-    """Return shares by a release with next to no noise; what is released is added to a list."""
+def exact(targets, weights=None, released=None, model=MODEL):
+    """Return means by a release with next to no noise; what is released is added to a list."""
     released = [] if released is None else released
     mechanism = SimpleNamespace(noise_std=1e-7)
 
@@ -110,7 +111,9 @@ def exact(targets, weights=None, released=None):
 
     run = SimpleNamespace(mechanism=lambda name: mechanism, release=release)
     frame = SimpleNamespace(counted=lambda entries: entries)
-    return release_shares(targets, Weights() if weights is None else weights, frame, run)
+    plan = model._plan(500, 3, targets.shape[1])
+    means = release_constants(targets, weights or Weights(), frame, plan, run)
+    return np.append(1.0 - means, means) if means.size == 1 else means
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -140,7 +143,7 @@ def test_the_label_of_a_null_record_adds_nothing():
     for label in (1.0, -1.0):
         targets = np.array([[label], [1.0], [1.0], [-1.0]])
         with null_records([0]):
-            release_shares(targets, Weights(), frame, run)
+            release_constants(targets, Weights(), frame, MODEL._plan(500, 3), run)
     np.testing.assert_array_equal(released, [[0.5], [0.5]])
 
 
@@ -180,3 +183,96 @@ def test_a_released_share_is_drawn_into_its_range(released, noise):
     (found,) = expected_shares(np.array([released]), noise)
     assert found == pytest.approx(wanted, rel=1e-3)
     assert 0.0 < found < 1.0
+
+
+def test_a_mean_is_all_that_is_released_of_targets():
+    X, _ = few()
+    y = np.random.default_rng(1).uniform(-1.0, 2.0, len(X))
+    model = clone(REGRESSOR).set_params(interactions=[("b", "c")], monotonic_cst={"a": 1})
+    with pytest.warns(UserWarning, match="spent on the mean of the targets"):
+        model.fit(X, y)
+    report = model.privacy_report_
+    assert report.names == ("means of targets",)
+    assert report.mu == pytest.approx(gaussian_mu(0.1, 1e-6), rel=1e-6)
+    assert any("too few for this epsilon" in note for note in report.notes)
+    assert model.target_bounds_ == (-2.0, 6.0)
+    np.testing.assert_array_equal(model.explain(X), 0.0)
+    found = model.predict(X)
+    assert np.ptp(found) == 0.0
+    # Half of the noise of a count in units of the range, six deviations.
+    assert abs(found[0] - y.mean()) < 6 * 4.0 / gaussian_mu(0.1, 1e-6) / len(X)
+
+
+def test_the_noise_of_a_mean_is_that_of_one_release():
+    X, _ = few(n_rows=1000)
+    y = np.random.default_rng(1).uniform(1.0, 3.0, len(X))
+    (planned,) = REGRESSOR._plan(len(X), 3).releases
+    mu = gaussian_mu(0.1, 1e-6)
+    assert planned.release.mechanism.noise_std == pytest.approx(0.5 / mu, rel=1e-6)
+    # It is in units of a range of 8.
+    noise = 4.0 / mu / len(X)
+    fits = [clone(REGRESSOR).set_params(random_state=seed).fit(X, y) for seed in range(6)]
+    found = np.array([fit.intercept_ for fit in fits])
+    assert (np.abs(found - y.mean()) < 6 * noise).all()
+    assert np.std(found) > 0.05 * noise
+
+
+def test_a_range_that_nobody_gave_is_learnt_first():
+    """With nine tenths and more of the records in three bins, the counts show them."""
+    X, _ = few(n_rows=1000)
+    y = np.random.default_rng(1).normal(1000.0, 30.0, len(X))
+    X = X.assign(**{f"d{j}": X["a"] for j in range(30)})
+    model = clone(REGRESSOR).set_params(target_bounds=None, epsilon=0.5)
+    with pytest.warns(UserWarning, match="their range"):
+        model.fit(X, y)
+    report = model.privacy_report_
+    assert report.names[-1] == "means of targets"
+    assert report.names[0] == "first ranges of targets"
+    assert report.mu == pytest.approx(gaussian_mu(0.5, 1e-6), rel=1e-6)
+    low, high = model.target_bounds_
+    assert 0.0 < low < 1000.0 < high < 2000.0
+    # The noise of the mean is .02 of the range; a range cuts few records.
+    assert abs(model.intercept_ - 1000.0) < 0.15 * (high - low)
+    # Several targets have ranges of their own.
+    both = clone(model).fit(X, np.stack([y, 0.01 * y], axis=1))
+    np.testing.assert_allclose(both.intercept_, [1000.0, 10.0], rtol=0.5)
+
+
+def test_a_range_that_noise_hides_is_warned_of():
+    X, y = few()
+    with pytest.warns(UserWarning, match="Give public bounds"):
+        clone(REGRESSOR).set_params(target_bounds=None, epsilon=0.05).fit(X, 1.0 * y)
+
+
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_the_bound_is_how_far_targets_move_the_sum(n_targets):
+    """From nothing, which a null record adds, or from any others, as far beyond as they are."""
+    parts = []
+    for targets in itertools.product([-1e300, -1.0, 0.0, 1.0, 1e300], repeat=n_targets):
+        exact(np.array([targets]), None, parts, REGRESSOR)
+
+    def bound(adjacency):
+        model = clone(REGRESSOR).set_params(adjacency=adjacency)
+        (planned,) = model._plan(500, 3, n_targets).releases
+        return planned.release.bound
+
+    farthest = max(np.linalg.norm(one - other) for one in parts for other in parts)
+    assert bound("zero_out") == pytest.approx(max(map(np.linalg.norm, parts)), rel=1e-12)
+    assert bound("replace_one") == pytest.approx(farthest, rel=1e-12)
+
+
+@pytest.mark.parametrize("void", ["null", "no weight"])
+def test_targets_of_null_records_count_for_nothing(void):
+    """Neither where their range is learnt nor in the mean."""
+    X, _ = few(n_rows=1000)
+    X = X.assign(**{f"d{j}": X["a"] for j in range(30)})
+    y = np.random.default_rng(1).uniform(1.0, 2.0, len(X))
+    model = clone(REGRESSOR).set_params(target_bounds=None, epsilon=0.5)
+    weights = np.append(0.0, np.ones(len(X) - 1)) if void == "no weight" else None
+    found = []
+    for target in (1.5, -1e9):
+        y[0] = target
+        with null_records([0] if void == "null" else []):
+            fit = clone(model).fit(X, y, public_weight=weights)
+        found.append((*fit.target_bounds_, fit.intercept_))
+    assert found[0] == found[1]

@@ -1,4 +1,4 @@
-"""The shares of classes, where they are all that is released."""
+"""Shares of classes, or means of targets, where they are all that is released."""
 
 from collections.abc import Callable
 
@@ -10,9 +10,10 @@ from skdp._families.weights import weigh, weights_of_classes
 from skdp._rows.kinds import WORD
 from skdp.additive import _tuned as tuned
 from skdp.additive._fitted import Fitted
-from skdp.additive._plan import SHARES, SHARES_ALONE
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import weights_public
+from skdp.linear_model.ball._mixin import FEW_FOR_TARGETS
+from skdp.linear_model.ball._solver import hardly_tells
 from skdp.preprocessing.table._given import without_learning
 
 # A mean over shares has so many nodes, within so many deviations of the noise: what lies beyond is
@@ -21,32 +22,27 @@ _NODES, _WEIGHTS = leggauss(64)
 _FARTHEST = 9.0
 
 
-def release_shares(targets, weights, frame, run):
-    """Return the shares of the classes, of which noise is taken off, as an array of shape (K,).
+def release_constants(targets, weights, frame, plan, run):
+    """Return means of targets as numbers in [0, 1], of which noise is taken off, of shape (k,).
 
     Parameters
     ----------
     targets : ndarray of shape (n, k)
-        1 for a row's class and -1 for others, in one column for two classes.
+        Targets from -1 to 1; or 1 for a row's class and -1 for others, in one column for two.
     weights : Weights
         Public ones of rows, whose mean is 1.
     frame : Frame
         The table, which knows null records.
+    plan : ConstantPlan
     run : Run
     """
-    n_rows, n_outputs = targets.shape
-    parts = 0.5 * targets
-    if n_outputs > 1:
-        parts = parts + (0.5 - 1.0 / n_outputs)
+    n_rows = len(targets)
+    parts = 0.5 * np.clip(targets, -1.0, 1.0) + (0.5 - plan.centre)
     parts = parts * (weights.expand(n_rows) / weights.scale.largest)[:, np.newaxis]
     unit = weights.scale.largest / n_rows
-    noise = run.mechanism(SHARES).noise_std * unit
-    released = unit * run.release(SHARES, frame.counted(parts).sum(axis=0))
-    if n_outputs == 1:
-        share = expected_shares(released + 0.5, noise)
-        return np.append(1.0 - share, share)
-    shares = expected_shares(released + 1.0 / n_outputs, noise)
-    return shares / shares.sum()
+    noise = run.mechanism(plan.name).noise_std * unit
+    released = unit * run.release(plan.name, frame.counted(parts).sum(axis=0))
+    return expected_shares(released + plan.centre, noise)
 
 
 def expected_shares(released, noise):
@@ -65,38 +61,52 @@ def expected_shares(released, noise):
     return (density * shares).sum(axis=1) / density.sum(axis=1)
 
 
-def of_shares(shares, class_weight, classes, basis):
-    """Return a model whose terms are all 0, of shares of classes that have such weights or None."""
+def logs_of_shares(means, class_weight, classes):
+    """Return intercepts, of shape (k,), of shares of classes that have such weights or None."""
+    shares = np.append(1.0 - means, means) if means.size == 1 else means / means.sum()
     if class_weight is not None:
         shares = shares * weights_of_classes(class_weight, classes)
     logs = np.log(np.maximum(shares, tuned.SMALLEST_SHARE_OF_CLASS))
-    intercepts = logs[1:] - logs[0] if logs.size == 2 else logs - logs.mean()
-    coefs = np.zeros((intercepts.size, basis.n_columns + 1))
-    coefs[:, -1] = intercepts
+    return logs[1:] - logs[0] if logs.size == 2 else logs - logs.mean()
+
+
+def of_constants(constants, basis):
+    """Return a model whose terms are all 0, with such intercepts."""
+    coefs = np.zeros((constants.size, basis.n_columns + 1))
+    coefs[:, -1] = constants
     covariance = np.zeros((basis.n_columns, basis.n_columns))
     return Fitted(coefs, covariance, basis, reports=())
 
 
-class SharesMixin:
-    """What additive models do where the shares of classes are all that is released."""
+class ConstantMixin:
+    """What additive models do where they predict the same for all rows, by plan."""
 
-    # The model of more than shares gives these.
-    _class_weight: Callable
+    # Subclasses say what may be released alone, and what that tells of intercepts.
+    _alone: Callable
+    _constants: Callable
     _learn_basis: Callable
     _publish: Callable
 
-    def _fit_shares(
-        self, targets, classes, public_weight, model, frame, specs, pairs, signs, plan, run
+    def _fit_constant(
+        self, targets, target_units, public_weight, model, frame, specs, pairs, signs, plan, run
     ):
-        """Learn the shares of classes alone."""
-        warn_user(SHARES_ALONE)
+        """Learn the shares of classes or the means of targets alone."""
+        for note in plan.notes:
+            warn_user(note)
+        if plan.ranges is not None and hardly_tells(plan.ranges):
+            warn_user(FEW_FOR_TARGETS)
         weights = weigh(check_public_weight(public_weight, frame.n_rows))
-        shares = release_shares(targets, weights, frame, run)
+        is_null = np.ones(frame.n_rows, dtype=bool)
+        is_null[frame.counted(np.arange(frame.n_rows))] = False
+        if weights.is_zero is not None:
+            is_null |= weights.is_zero
+        targets, target_units, _ = model._learnt(targets, target_units, plan, run, is_null)
+        means = release_constants(targets, weights, frame, plan, run)
         frame = frame.decided(dict.fromkeys(frame.untyped, WORD))
         basis = self._learn_basis(frame, None, without_learning(specs), pairs, signs, plan, run)
         return self._publish(
-            of_shares(shares, self._class_weight(), classes, basis),
-            classes,
+            of_constants(self._constants(means, target_units), basis),
+            target_units,
             model,
             frame,
             signs,
