@@ -11,7 +11,6 @@ import functools
 import re
 import subprocess
 import sys
-import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -59,15 +58,16 @@ def shared_docstrings():
 
 
 def fragments():
-    """Return the number of comments that begin with "Of"."""
-    found = 0
-    for path in PACKAGE.rglob("*.py"):
-        with path.open("rb") as lines:
-            found += sum(
-                token.type == tokenize.COMMENT and bool(re.match(r"#\s*Of\b", token.string))
-                for token in tokenize.tokenize(lines.readline)
-            )
-    return found
+    """Return files and lines where a comment begins with a word that makes it no sentence."""
+    begins = re.compile(r"(.*\S)?\s*# (Of|What|Whether|How|Which)\b")
+    places = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        goes_on = False
+        for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if begins.match(line) and not goes_on:
+                places.append(f"{path.name}:{place}")
+            goes_on = line.lstrip().startswith("#")
+    return places
 
 
 def unpacked_dictionaries():
@@ -136,7 +136,7 @@ def counts():
     return {
         "`_keep(locals())`": calls_with_locals(),
         "`@shared_docs`": shared_docstrings(),
-        'comments that begin with "Of"': fragments(),
+        'comments that begin with "Of", "What" and the like': len(fragments()),
         "calls with `**` of a dictionary": unpacked_dictionaries(),
         "`sys._getframe`": uses_of("_getframe"),
         "`__class__ =`": uses_of("__class__"),

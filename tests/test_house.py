@@ -10,7 +10,7 @@ LONG = house.TESTS / "long"
 PLANTED = {
     "self._keep(locals())": house.calls_with_locals,
     "@shared_docs\nclass Model: pass": house.shared_docstrings,
-    "# Of rows alone.": house.fragments,
+    "# Whether rows count, and\n# what goes on.": lambda: len(house.fragments()),
     "solve(X, **how)": house.unpacked_dictionaries,
     "frame = sys._getframe(1)": lambda: house.uses_of("_getframe"),
     "model.__class__ = Other": lambda: house.uses_of("__class__"),
@@ -25,6 +25,11 @@ def test_each_kind_is_counted(line, tmp_path, monkeypatch):
     (tmp_path / "one.py").write_text(f"{line}\n", encoding="utf-8")
     assert PLANTED[line]() == 1
     assert sum(count() for count in PLANTED.values()) == 1
+
+
+@pytest.mark.every
+def test_comments_of_the_package_are_sentences():
+    assert house.fragments() == []
 
 
 @pytest.mark.every
