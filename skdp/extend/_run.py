@@ -10,6 +10,10 @@ from skdp.extend._plan import Choice, Sum, Value
 # Parts of records that are in memory at once have about this many numbers.
 _NUMBERS_AT_ONCE = 2**20
 _WRONG_METHOD = "{!r} is planned as a {}: ask for it by run.{}."
+_ONE_ENTRY_EACH = "arrays of {!r} must have one entry for each record, as X in learn has."
+_IS_OVER = "{!r} can't be released any more: the fit is over."
+# Differences of scores within this are whole numbers of 64 bits.
+_LARGEST_SCORE = 2**61
 _METHODS = {"Sum": "sum", "Value": "release", "Choice": "choose"}
 
 
@@ -26,6 +30,9 @@ class FitRun:
         Makes the noise.
     plan : object
         What was planned.
+    n_there : int
+        How many records X has in ``learn``. No check makes it differ from `n_records` but one that
+        leaves a record out.
 
     Examples
     --------
@@ -47,9 +54,18 @@ class FitRun:
     True
     """
 
-    def __init__(self, run, plan):
-        self._run, self._plan = run, plan
+    def __init__(self, run, plan, n_there):
+        self._run, self._plan, self._n_there = run, plan, n_there
         self._steps = {}
+
+    def close(self):
+        """End the run, as the fit does after ``learn``.
+
+        An estimator may have kept it as an attribute. A pickle then has no stream of it, from which
+        the noise of what was released could be read.
+        """
+        self._run = None
+        self._steps.clear()
 
     @property
     def n_records(self):
@@ -145,7 +161,7 @@ class FitRun:
             adds: an array of shape (b,) and the planned shape. It must treat records one by one.
             Parts that are longer than the bound are shortened to it, and one that has NaN is 0.
         *arrays : ndarray
-            Arrays with an entry for each record, such as X and y.
+            Arrays with an entry for each record and no others, such as X and y.
 
         Returns
         -------
@@ -157,9 +173,12 @@ class FitRun:
         RuntimeError
             If no such sum was planned, or all of them were made.
         ValueError
-            If parts don't have the planned shape.
+            If parts don't have the planned shape, or an array has more entries than there are
+            records, or fewer: a record that had several would add several parts.
         """
         planned = self._planned(name, Sum)
+        if not arrays or any(len(array) != self._n_there for array in arrays):
+            raise ValueError(_ONE_ENTRY_EACH.format(name))
         steps = self._steps_of(name)
         size, total = math.prod(planned.shape), np.zeros(planned.shape)
         n_at_once = max(1, _NUMBERS_AT_ONCE // size)
@@ -237,7 +256,7 @@ class FitRun:
         scores = np.asarray(scores)
         if scores.ndim != 1 or not scores.size or scores.dtype.kind not in "iu":
             raise ValueError(f"scores of {name!r} must be a flat list of whole numbers.")
-        return int(steps(scores.astype(np.int64)))
+        return int(steps(_cut_scores(scores)))
 
     def _planned(self, name, kind):
         """Return what was planned under a name, which must be of this kind."""
@@ -252,9 +271,10 @@ class FitRun:
 
     def _steps_of(self, name):
         """Return what makes the releases of a name, one at each call."""
+        if self._run is None:
+            raise RuntimeError(_IS_OVER.format(name))
         if name not in self._steps:
-            run = self._run
-            self._steps[name] = run.steps(name)
+            self._steps[name] = self._run.steps(name)
         return self._steps[name]
 
 
@@ -268,6 +288,13 @@ def _cut(parts, bound):
         # A factor of 0 makes no number of one that is none.
         cut = np.where(is_finite[:, np.newaxis], flat * factors[:, np.newaxis], 0.0)
     return cut.reshape(parts.shape)
+
+
+def _cut_scores(scores):
+    """Return whole scores cut to a range in which their gaps don't overflow."""
+    if scores.dtype.kind == "u":
+        scores = np.minimum(scores.astype(np.uint64), np.uint64(_LARGEST_SCORE))
+    return np.clip(scores.astype(np.int64), -_LARGEST_SCORE, _LARGEST_SCORE)
 
 
 def _plain(released):

@@ -1,6 +1,7 @@
 """What the run of an own estimator releases: what a record adds, and what is refused."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -205,6 +206,9 @@ REFUSED = {
     "'x' isn't planned": (ONE, lambda X, run: run.noise_std("x")),
     r"must have the shape \(b, \*\(4,\)\)": (ONE, lambda X, run: run.sum("sum", np.sum, X)),
     r"must have the shape \(2,\)": ([Value("v", 2, 1.0)], lambda X, run: run.release("v", 1.0)),
+    "'sum' must have one entry": (ONE, lambda X, run: run.sum("sum", np.abs, np.vstack([X, X]))),
+    "one entry for each": (ONE, lambda X, run: run.sum("sum", lambda X, y: X, X, X[:9])),
+    "arrays of 'sum'": (ONE, lambda X, run: run.sum("sum", np.zeros)),
     "flat list of whole": ([Choice("c")], lambda X, run: run.choose("c", [1.0, 2.0])),
     "with one at least": ([], None),
     "return a list of": (Sum("sum", 4, 1.0), None),
@@ -217,6 +221,34 @@ REFUSED = {
 def test_what_is_refused(message, case, X):
     with pytest.raises((RuntimeError, ValueError, TypeError), match=message):
         Own(*case).fit(X)
+
+
+@for_each("seed", [0, None])
+def test_a_run_that_was_kept_gives_nothing_more_and_holds_no_noise(seed, X):
+    def learn(X, run):
+        kept.append(run)
+        return run, run.sum("sum", lambda X: np.zeros((len(X), 4)), X)
+
+    kept = []
+    run, noise = pickle.loads(pickle.dumps(Own(ONE, learn, random_state=seed).fit(X).learnt_))
+    assert run.noise_std("sum") > 0.0
+    # The sum itself is 0. A stream keeps a block of normals, of which noise is a multiple.
+    assert len(pickle.dumps(run)) < 3000
+    with pytest.raises(RuntimeError, match="the fit is over"):
+        run.sum("sum", np.abs, X)
+    assert noise.all()
+    with pytest.raises(ValueError, match="one entry for each"):
+        Own(ONE, lambda X, run: (kept.append(run), run.sum("sum", np.abs, X[:3]))).fit(X)
+    assert len(pickle.dumps(kept[1])) < 3000
+
+
+@for_each("scores", [np.array([0, 2**64 - 1], np.uint64), np.array([-(2**63), 2**63 - 1])])
+def test_far_scores_are_no_small_ones(scores):
+    for _ in range(20):
+        model = Own([Choice("c")], lambda X, run: run.choose("c", scores), random_state=None)
+        assert model.fit(np.zeros((N, 1))).learnt_ == 1
+    model.set_params(learning=lambda X, run: run.choose("c", np.zeros(3, np.uint8)))
+    assert model.fit(np.zeros((N, 1))).learnt_ in range(3)
 
 
 @for_each(
