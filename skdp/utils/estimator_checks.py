@@ -214,10 +214,19 @@ def _check_no_attribute_grows_with_rows(estimator, X, y):
 
 def _check_nothing_but_releases_depends_on_the_data(estimator, X, y):
     """Two unrelated data sets of one shape give the same attributes where releases are the same."""
-    with spied_releases() as made:
+    with spied_releases() as made, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         fitted = _fit(estimator, X, y, random_state=0)
-    other = (X, y[::-1]) if _protects_labels_only(fitted) else (0.01 * X[::-1] ** 3, y)
-    _replay(estimator, fitted, made, *other)
+    # Neither sums of rows and targets nor counts of signs and classes are the same; all occur.
+    is_third = np.arange(len(y)) % 3 == 0
+    signs = np.where(is_third, -1.0, 1.0)[:, np.newaxis]
+    rows = X if _protects_labels_only(fitted) else 0.01 * signs * np.abs(X[::-1]) ** 3
+    targets = np.where(is_third, y[::-1], 0) if is_classifier(estimator) else 0.3 * y[::-1] + 0.2
+    with warnings.catch_warnings(record=True) as again:
+        warnings.simplefilter("always")
+        _replay(estimator, fitted, made, rows, targets)
+    texts, others = ({str(one.message) for one in found} for found in (warned, again))
+    assert texts == others, "a warning depends on the data"
 
 
 def _replay(estimator, fitted, made, X, y):

@@ -1,6 +1,7 @@
 """Estimators that are written as doc/extending.rst says: right ones, wrong ones, and their use."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from skdp.calibration import DPCalibratedClassifier
-from skdp.exceptions import BudgetExceededError
+from skdp.exceptions import BudgetExceededError, PrivacyWarning
 from skdp.extend import Choice, DPBaseRegressor, Sum, Value
 from skdp.inspection import preview, total_report
 from skdp.ledger import PrivacyLedger
@@ -49,6 +50,27 @@ class KeepsTheMedianInPrivate(DPNearestCentroid):
     def learn(self, X, y, run):
         super().learn(X, y, run)
         self._median = np.median(X, axis=0)
+
+
+class KeepsTheMeanTarget(CarelessMean):
+    def plan_releases(self, sizes):
+        return [Value("sum of targets", (), bound=2.0)]
+
+    def learn(self, X, y, run):
+        super().learn(X, y, run)
+        self.mean_target_ = y.mean()
+
+
+class CountsAClass(DPNearestCentroid):
+    def learn(self, X, y, run):
+        super().learn(X, y, run)
+        self.n_first_ = int((y == 0).sum())
+
+
+class WarnsOfRows(DPNearestCentroid):
+    def learn(self, X, y, run):
+        super().learn(X, y, run)
+        warnings.warn(f"the largest entry is {X.max():.3f}", PrivacyWarning, stacklevel=2)
 
 
 class KeepsRows(DPPCA):
@@ -134,6 +156,9 @@ FAULTS = {
     CentresByTheBlock(): "'rows by class' moves by",
     KeepsTheMedian(): "median_ depends on the data",
     KeepsTheMedianInPrivate(): "_median depends on the data",
+    KeepsTheMeanTarget(): "mean_target_ depends on the data",
+    CountsAClass(): "n_first_ depends on the data",
+    WarnsOfRows(): "a warning depends on the data",
     KeepsRows(): "signs_ has a dimension of n_samples",
     SquaresTooLittle(data_norm=3.0): "'second moment' moves by 3 times its bound",
     TrustsPairs(adjacency="replace_one"): "'sum of targets' moves by 1.333 times its bound",
