@@ -37,6 +37,8 @@ def quoted_guarantee(report, record):
         )
     parts = ", ".join(repr(name) for name in report.unprotected)
     but = f"All but {parts} of what was published" if parts else "What was published"
+    # Where a record changes what these published, all else may follow from that, too.
+    outcome = f"any outcome of the rest, given what {parts} published," if parts else "any outcome"
     epsilon, delta = rounded_up(report.epsilon, 6), rounded_up(report.delta, 6)
     numbers = f"epsilon = {epsilon}, delta = {delta} {report.condition}".rstrip()
     plus = f", plus {delta}" if report.delta > 0 else ""
@@ -49,7 +51,7 @@ def quoted_guarantee(report, record):
     return (
         f"{but} is differentially private for {protected} (adjacency "
         f'"{report.adjacency}"), with {numbers}.',
-        f"{alternatives}, the probabilities of any outcome differ by at most a factor of {times}"
+        f"{alternatives}, the probabilities of {outcome} differ by at most a factor of {times}"
         f"{plus}.",
     )
 

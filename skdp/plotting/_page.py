@@ -6,6 +6,8 @@ import io
 from numbers import Real
 from pathlib import Path
 
+from sklearn.base import clone
+
 from skdp.accountant import PrivacyReport, compose
 from skdp.additive import Scorecard
 from skdp.ledger import PrivacyLedger
@@ -62,9 +64,10 @@ def report_page(parts, path, *, title="A private study", ledger=None):
     Parameters
     ----------
     parts : dict, or list of (str, object)
-        Titles and what is below them: text, numbers, reports, fitted models (their parameters and
-        report), displays and figures of matplotlib, frames of pandas, scorecards, results of
-        :func:`skdp.statistics.describe` and of scores and curves, or a list or dict of these.
+        Titles and what is below them: text, numbers, reports, fitted models (their report, and
+        parameters but for seeds), displays and figures of matplotlib, frames of pandas, scorecards,
+        results of :func:`skdp.statistics.describe` and of scores and curves, or a list or dict of
+        these.
     path : str or path-like
         File to write. One that is there is replaced.
     title : str, default="A private study"
@@ -185,9 +188,15 @@ def _top(pairs, ledger):
 
 
 def _check_within(report, budget):
-    """Refuse a part that can't have been charged to a ledger."""
+    """Refuse a part that can't have been charged to a ledger.
+
+    That would have refused a seed if its budget holds without one, and named what isn't protected.
+    """
     same = report.adjacency == budget.adjacency and report.unit == budget.unit
-    if not same or report.epsilon_at(budget.delta) > budget.epsilon * (1 + 1e-9):
+    is_seeded = report.reproducible and not budget.reproducible
+    is_open = not set(report.unprotected) <= set(budget.unprotected)
+    is_dearer = report.epsilon_at(budget.delta) > budget.epsilon * (1 + 1e-9)
+    if not same or is_seeded or is_open or is_dearer:
         raise ValueError(
             "the guarantee of a part is weaker than that of the ledger, or is of another kind: it "
             "was not charged to it."
@@ -260,7 +269,7 @@ def _shown(part, name):
     if _shows_its_report(part):
         return f'<div class="wide">{part._repr_html_()}</div>'
     if type(part).__module__.startswith(("skdp.", "sklearn.")):
-        return f"<pre>{html.escape(repr(part))}</pre>"
+        return f"<pre>{html.escape(repr(_without_seeds(part)))}</pre>"
     raise TypeError(
         f"the part {name!r} is of a type that a page doesn't show: {type(part).__name__}. "
         "Give text, a report, a model, a display, a figure or a data frame."
@@ -274,6 +283,25 @@ def _figure_of(curve):
     figure = Figure()
     curve.display().plot(ax=figure.add_subplot())
     return figure
+
+
+class _Secret:
+    """In place of a seed."""
+
+    def __repr__(self):
+        return "<secret>"
+
+
+def _without_seeds(part):
+    """Return a model whose seeds aren't shown: whoever reads one can take the noise off."""
+    if not hasattr(part, "get_params"):
+        return part
+    seeds = [
+        name
+        for name, value in part.get_params().items()
+        if name.rpartition("__")[2] == "random_state" and value is not None
+    ]
+    return clone(part).set_params(**dict.fromkeys(seeds, _Secret())) if seeds else part
 
 
 def _drawn(figure, name):

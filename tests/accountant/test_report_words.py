@@ -34,6 +34,10 @@ def report_of(events=GAUSSIAN, **changes):
         ({"unit": "one group"}, "or with a null group of rows in its place"),
         ({"reproducible": True}, "epsilon = 1, delta = 1e-05 while the seed stays secret. With"),
         ({"unprotected": ("scale",)}, "All but 'scale' of what was published is differentially"),
+        (
+            {"unprotected": ("scale",)},
+            "probabilities of any outcome of the rest, given what 'scale' published, differ",
+        ),
         ({"epsilon": math.inf, "events": (GaussianEvent(0.0),)}, "published has no privacy: eps"),
     ],
 )

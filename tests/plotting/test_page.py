@@ -7,7 +7,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skdp.accountant import GaussianEvent, PrivacyReport, compose
 from skdp.additive import DPAdditiveClassifier
@@ -115,7 +118,13 @@ def test_a_ledgers_budget_stands_for_all_parts(write, tmp_path):
     page = write({"Fit": report_of()}, ledger=ledger)
     assert page.quoted == ledger.report().guarantee
     assert "whole budget of the ledger" in page.text
-    for other in (report_of(0.5, epsilon=100.0), report_of(adjacency="replace_one")):
+    others = (
+        report_of(0.5, epsilon=100.0),
+        report_of(adjacency="replace_one"),
+        report_of(reproducible=True),
+        report_of(unprotected=("scale",)),
+    )
+    for other in others:
         with pytest.raises(ValueError, match="weaker than that of the ledger"):
             write({"Fit": other}, ledger=ledger)
 
@@ -185,6 +194,20 @@ def test_scorecards_are_tables_and_curves_are_figures(write):
     assert all(text in page.text for text in ("base points", "owns", "rents"))
     assert page.quoted == curve.report.guarantee
     assert len(plt.get_fignums()) == n_open
+
+
+@pytest.mark.parametrize("seed", [4711, np.random.RandomState(4711)])
+def test_a_page_shows_no_seed(write, seed):
+    X = np.linspace(-1, 1, 300).reshape(-1, 3)
+    model = DPRidge(random_state=seed, alpha=0.5, target_bounds=(0, 1)).fit(X, X[:, 0])
+    for part in (model, make_pipeline(StandardScaler(), model)):
+        text = write([("Model", part), ("Score", 0.5)]).text
+        assert "4711" not in text
+        assert "RandomState" not in text
+        assert "random_state=<secret>" in text
+        assert "alpha=0.5" in text
+    assert model.random_state is seed
+    assert "random_state" not in write({"Model": clone(model).set_params(random_state=None)}).text
 
 
 @pytest.mark.parametrize(
