@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import itertools
+import warnings
 from typing import NamedTuple
 from unittest import mock
 
@@ -52,6 +53,16 @@ def spied_releases(script=()):
         for cls in originals:
             stack.enter_context(mock.patch.object(cls, "release", spy(cls)))
         yield made
+
+
+@contextlib.contextmanager
+def texts_of_warnings():
+    """Give a set that has the texts of all warnings that were given meanwhile."""
+    texts = set()
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        yield texts
+    texts.update(str(one.message) for one in given)
 
 
 def _as_scripted(scripted, released, value):

@@ -14,7 +14,7 @@ from skdp._release.mechanisms import ExponentialChoice, RandomizedResponse
 from skdp._release.plan import resolve_delta
 from skdp._rows.bounds import null_records
 from skdp.exceptions import PrivacyWarning
-from skdp.utils._replay import assert_within_bounds, spied_releases
+from skdp.utils._replay import assert_within_bounds, spied_releases, texts_of_warnings
 
 __all__ = ["check_private_estimator"]
 
@@ -214,19 +214,16 @@ def _check_no_attribute_grows_with_rows(estimator, X, y):
 
 def _check_nothing_but_releases_depends_on_the_data(estimator, X, y):
     """Two unrelated data sets of one shape give the same attributes where releases are the same."""
-    with spied_releases() as made, warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
+    with spied_releases() as made, texts_of_warnings() as warned:
         fitted = _fit(estimator, X, y, random_state=0)
     # Neither sums of rows and targets nor counts of signs and classes are the same; all occur.
     is_third = np.arange(len(y)) % 3 == 0
     signs = np.where(is_third, -1.0, 1.0)[:, np.newaxis]
     rows = X if _protects_labels_only(fitted) else 0.01 * signs * np.abs(X[::-1]) ** 3
     targets = np.where(is_third, y[::-1], 0) if is_classifier(estimator) else 0.3 * y[::-1] + 0.2
-    with warnings.catch_warnings(record=True) as again:
-        warnings.simplefilter("always")
+    with texts_of_warnings() as again:
         _replay(estimator, fitted, made, rows, targets)
-    texts, others = ({str(one.message) for one in found} for found in (warned, again))
-    assert texts == others, "a warning depends on the data"
+    assert warned == again, "a warning depends on the data"
 
 
 def _replay(estimator, fitted, made, X, y):
