@@ -173,12 +173,13 @@ class DPBaseEstimator(CaptionMixin, RecordPrivateEstimator):
         # once more would look among others.
         X, y = present_records(X), None if y is None else present_records(y)
         run = plan.start(self.random_state)
-        own = FitRun(run, plan, n_there=len(X))
-        try:
-            with single_threaded_blas, np.errstate(all="ignore"), null_records([]):
-                self.learn(X, y, own)
-        finally:
-            own.close()
+        with (
+            single_threaded_blas,
+            np.errstate(all="ignore"),
+            null_records([]),
+            FitRun(run, plan, n_there=len(X)) as own,
+        ):
+            self.learn(X, y, own)
         run.finish()
         self.privacy_report_ = plan.report(
             reproducible=run.reproducible, also_public=self._assumed()

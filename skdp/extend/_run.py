@@ -58,12 +58,12 @@ class FitRun:
         self._run, self._plan, self._n_there = run, plan, n_there
         self._steps = {}
 
-    def close(self):
-        """End the run, as the fit does after ``learn``.
+    def __enter__(self):
+        return self
 
-        An estimator may have kept it as an attribute. A pickle then has no stream of it, from which
-        the noise of what was released could be read.
-        """
+    def __exit__(self, *_):
+        # An estimator may keep this as an attribute. A pickle then has no stream, from which the
+        # noise of what was released could be read.
         self._run = None
         self._steps.clear()
 
