@@ -138,10 +138,10 @@ class Alone(NamedTuple):
     Of people nothing may be, as their rows may have several labels or targets.
     """
 
-    # How many numbers stand for a label, 1 for two classes, or how many targets there are.
+    # A label is so many numbers, 1 for two classes; or there are so many targets.
     n_outputs: int
     of_classes: bool
-    # Whether nothing is known of where targets lie.
+    # Nothing is known then of where targets lie.
     learns_ranges: bool = False
 
 
