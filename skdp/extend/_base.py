@@ -177,7 +177,7 @@ class DPBaseEstimator(CaptionMixin, RecordPrivateEstimator):
             single_threaded_blas,
             np.errstate(all="ignore"),
             null_records([]),
-            FitRun(run, plan, n_there=len(X)) as own,
+            FitRun(run, plan, n_entries=len(X)) as own,
         ):
             self.learn(X, y, own)
         run.finish()

@@ -30,7 +30,7 @@ class FitRun:
         Makes the noise.
     plan : object
         What was planned.
-    n_there : int
+    n_entries : int
         How many records X has in ``learn``. No check makes it differ from `n_records` but one that
         leaves a record out.
 
@@ -54,8 +54,8 @@ class FitRun:
     True
     """
 
-    def __init__(self, run, plan, n_there):
-        self._run, self._plan, self._n_there = run, plan, n_there
+    def __init__(self, run, plan, n_entries):
+        self._run, self._plan, self._n_entries = run, plan, n_entries
         self._steps = {}
 
     def __enter__(self):
@@ -177,7 +177,7 @@ class FitRun:
             records, or fewer: a record that had several would add several parts.
         """
         planned = self._planned(name, Sum)
-        if not arrays or any(len(array) != self._n_there for array in arrays):
+        if not arrays or any(len(array) != self._n_entries for array in arrays):
             raise ValueError(_ONE_ENTRY_EACH.format(name))
         steps = self._steps_of(name)
         size, total = math.prod(planned.shape), np.zeros(planned.shape)
