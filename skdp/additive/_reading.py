@@ -59,15 +59,18 @@ def places_of(term):
     """Return the labels of a term without the names of its columns."""
     if term.kind == "product":
         return ["product"]
-    sides = zip(term.sides, term.features, strict=True)
-    sides = [[_place(label, name) for label in labels] for labels, name in sides]
+    categories = term.categories if term.kind == "pair" else (term.categories,)
+    sides = [
+        [_place(label.removeprefix(f"{name}_"), words is not None) for label in labels]
+        for labels, name, words in zip(term.sides, term.features, categories, strict=True)
+    ]
     return [" x ".join(places) for places in itertools.product(*sides)]
 
 
-def _place(label, name):
-    place = label.removeprefix(f"{name}_")
-    is_spike = place.startswith("is_")
-    return place.replace("is_", "is ").replace("not_", "not ") if is_spike else place
+def _place(label, is_word):
+    """Return a label of a word as it is, and that of a number with spaces, as in "is not 0"."""
+    is_spike = not is_word and label.startswith("is_")
+    return label.replace("is_", "is ").replace("not_", "not ") if is_spike else label
 
 
 ALL_NOISE = (

@@ -492,12 +492,14 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         check_is_fitted(self)
-        found = self.estimator_.explain(X, as_frame=as_frame)
+        contributions = self.estimator_.explain(X, as_frame=as_frame)
         if not as_frame:
-            return self.slope_ * found
-        scaled = self.slope_ * found["contribution"]
-        is_of_pandas = hasattr(found, "iloc")
-        return found.assign(contribution=scaled) if is_of_pandas else found.with_columns(scaled)
+            return self.slope_ * contributions
+        scaled = self.slope_ * contributions["contribution"]
+        if hasattr(contributions, "with_columns"):
+            # A data frame of polars.
+            return contributions.with_columns(scaled)
+        return contributions.assign(contribution=scaled)
 
     @available_if(_has_terms)
     def to_frame(self):
@@ -518,9 +520,9 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
             If pandas isn't installed.
         """
         check_is_fitted(self)
-        found = self.estimator_.to_frame()
-        value, std = self.slope_ * found["value"], self.slope_ * found["std"]
-        return found.assign(value=value, odds_ratio=np.exp(value), std=std)
+        frame = self.estimator_.to_frame()
+        value, std = self.slope_ * frame["value"], self.slope_ * frame["std"]
+        return frame.assign(value=value, odds_ratio=np.exp(value), std=std)
 
     @property
     def terms_(self):

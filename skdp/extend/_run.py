@@ -224,8 +224,8 @@ class FitRun:
             raise ValueError(f"{name!r} must have the shape {planned.shape}.")
         if self.is_private:
             # Noise is added exactly to numbers that so many records can make.
-            most = self.n_records * planned.bound
-            value = np.clip(np.nan_to_num(value, posinf=most, neginf=-most), -most, most)
+            largest = self.n_records * planned.bound
+            value = np.nan_to_num(value, posinf=largest, neginf=-largest).clip(-largest, largest)
         return _plain(steps(value))
 
     def choose(self, name, scores):

@@ -252,7 +252,7 @@ def private_threshold(
         place = int(is_told.argmax() if is_told.any() else low.argmax())
         if not is_told.any():
             warn_user(_NOT_TOLD.format(precision), depth=5)
-    found = {name: (values, low, high), "recall": statistics.recalls(shares, level)}
+    of_thresholds = {name: (values, low, high), "recall": statistics.recalls(shares, level)}
     score, recall = (
         PrivateScore(
             *(float(end[place]) for end in ends),
@@ -262,7 +262,7 @@ def private_threshold(
             average_over=counting.average_over,
             rows_per_group=counting.rows_counted,
         )
-        for scoring, ends in found.items()
+        for scoring, ends in of_thresholds.items()
     )
     return PrivateThreshold(
         threshold=float(thresholds[place]),

@@ -304,8 +304,8 @@ def _axis(estimator):
 
 def _entries(row, estimator):
     """Give what a row has in each term."""
-    found = estimator.explain(row, as_frame=True)
-    for name, value in zip(found["term"], found["value"], strict=True):
+    explained = estimator.explain(row, as_frame=True)
+    for name, value in zip(explained["term"], explained["value"], strict=True):
         yield f"{name} = {entry_text(value)}"
 
 

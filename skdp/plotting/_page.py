@@ -215,9 +215,9 @@ def _reports_of(part):
             yield from _reports_of(one)
     else:
         for name in ("privacy_report_", "report"):
-            found = getattr(part, name, None)
-            if isinstance(found, PrivacyReport):
-                yield found
+            report = getattr(part, name, None)
+            if isinstance(report, PrivacyReport):
+                yield report
                 return
 
 

@@ -29,7 +29,7 @@ _BAND = "Bands and bars: 2 standard deviations of the noise added for privacy, n
 _SHARES = "At the bottom: shares of the records, as they were released."
 _ALL_NOISE = "The noise hides the effects of all columns here: they change no prediction."
 _GREY = "Grey: values that are no larger than noise alone would make them."
-_HATCHED = "Hatched: cells that the noise hides."
+_HATCHED = "Hatched: cells that the noise hides, or that have no records by the counts."
 
 
 class ShapeFunctionDisplay:
@@ -56,8 +56,8 @@ class ShapeFunctionDisplay:
         Whether values are logarithms of ratios, which the axis prints.
     pairs : {"number", "surface"}, default="number"
         How to draw pairs and products. "number" is the coefficient of a product, and the mean
-        absolute value of a pair, each with its interval. "surface" has all cells, those that the
-        noise hides hatched.
+        absolute value of a pair, each with its interval. "surface" has all cells; those that the
+        noise hides, or that have no records by the counts, are hatched.
     n_noise, n_weak : int, default=0
         How many terms were left out because they are noise, and because others are stronger.
 
@@ -113,8 +113,8 @@ class ShapeFunctionDisplay:
             So many terms at most are drawn by themselves. None sets no limit.
         pairs : {"number", "surface"}, default="number"
             How to draw pairs and products. "number" is the coefficient of a product, and the mean
-            absolute value of a pair, each with its interval. "surface" has all cells, those that
-            the noise hides hatched.
+            absolute value of a pair, each with its interval. "surface" has all cells; those that
+            the noise hides, or that have no records by the counts, are hatched.
         ax : matplotlib Axes, default=None
             Axes to replace by the drawing; None makes a figure.
 
@@ -274,9 +274,9 @@ def _strongest(terms, max_terms):
     Where all are noise, the strongest of them are returned.
     """
     order = sorted(terms, key=lambda term: -term.importance)
-    told = [term for term in order if not term.is_noise]
-    n_noise = len(order) - len(told) if told else 0
-    candidates = told or order
+    above_noise = [term for term in order if not term.is_noise]
+    n_noise = len(order) - len(above_noise) if above_noise else 0
+    candidates = above_noise or order
     shown = candidates[:max_terms]
     return tuple(shown), n_noise, len(candidates) - len(shown)
 

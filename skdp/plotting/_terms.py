@@ -239,18 +239,21 @@ def draw_number(ax, term, ratios):
 
 
 def draw_surface(ax, term, ratios):
-    """Draw a pair's values of the last output; cells that noise hides are hatched."""
+    """Draw a pair's values of the last output; cells that noise or nobody fills are hatched."""
     sizes = [len(side) for side in term.sides]
     if term.kind == "product":
         values, std = term.values[0] * term.products, term.std[0] * np.abs(term.products)
+        is_empty = np.zeros(sizes, bool)
     else:
         values = term.values.reshape(*sizes, -1)[:, :, -1]
         std = term.std.reshape(sizes)
-    largest = float(np.abs(values).max()) or 1.0
+        is_empty = term.weights.reshape(sizes) == 0.0
+    # What nobody has, by the counts, would flatten the colours of all else.
+    largest = float(np.abs(values).max(initial=0.0, where=~is_empty)) or 1.0
     image = ax.imshow(
         values.T, origin="lower", aspect="auto", cmap="RdBu_r", vmin=-largest, vmax=largest
     )
-    is_hidden = np.abs(values) <= 2.0 * std
+    is_hidden = is_empty | (np.abs(values) <= 2.0 * std)
     _hatch(ax, np.argwhere(is_hidden))
     bar = ax.figure.colorbar(image, ax=ax)
     if ratios:

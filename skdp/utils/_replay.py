@@ -99,8 +99,8 @@ def assert_within_bounds(fits, events, names, *, null=None):
         for first, second, event, name in zip(fits[one], fits[other], events, names, strict=True):
             # Two records may be twice as far apart as one is from a null record.
             is_pair = null not in (one, other) and not getattr(event, "pairwise", False)
-            most = _bound(first.mechanism) * (2.0 if is_pair else 1.0)
-            share = _distance(first.mechanism, first.value, second.value) / most
+            bound = _bound(first.mechanism) * (2.0 if is_pair else 1.0)
+            share = _distance(first.mechanism, first.value, second.value) / bound
             moves.append((share, name, one, other))
     share, name, one, other = max(moves)
     assert share <= 1.0, (

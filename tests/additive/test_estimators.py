@@ -329,6 +329,9 @@ def test_scorecards():
         "infrequent",
     ]
     assert frame[frame.term == "income"].label.tolist()[-1] == "is 0"
+    X["job"] = X["job"].replace({"nurse": "is_not_said"})
+    words = clone(model).fit(X, y).to_frame()
+    assert "is_not_said" in words[words.term == "job"].label.tolist()
     np.testing.assert_allclose(frame.odds_ratio, np.exp(frame.value))
     np.testing.assert_allclose(frame.n, frame.share * len(X), atol=0.5)
     text = model.to_markdown()
