@@ -217,7 +217,8 @@ def _ranges(part):
     else:
         edges = 0.5 * knots[1:] + 0.5 * knots[:-1]
     if not edges.size:
-        return ["all numbers" if part.spike is None else "other numbers"]
+        kind = "dates" if part.holds_dates else "numbers"
+        return [f"{'all' if part.spike is None else 'other'} {kind}"]
     texts = texts_apart(edges.tolist(), part.holds_dates)
     between = [f"above {a} to {b}" for a, b in itertools.pairwise(texts)]
     return [f"up to {texts[0]}", *between, f"above {texts[-1]}"]

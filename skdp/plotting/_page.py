@@ -255,7 +255,7 @@ def _shown(part, name):
     if isinstance(part, (list, tuple)):
         return "".join(_shown(one, name) for one in part)
     if isinstance(part, Scorecard):
-        return f"<p>{html.escape(repr(part))}.</p>{_shown(part.to_frame(), name)}"
+        return f"<p>{html.escape(repr(part))}.</p>{_shown(part.to_frame().round(3), name)}"
     if isinstance(part, _CURVES):
         return _drawn(_figure_of(part), name)
     figure = getattr(part, "figure_", part)

@@ -248,7 +248,7 @@ def draw_surface(ax, term, ratios):
         values = term.values.reshape(*sizes, -1)[:, :, -1]
         std = term.std.reshape(sizes)
         is_empty = term.weights.reshape(sizes) == 0.0
-    # What nobody has, by the counts, would flatten the colours of all else.
+    # Cells that nobody is in, by the counts, would flatten the colours of all others.
     largest = float(np.abs(values).max(initial=0.0, where=~is_empty)) or 1.0
     image = ax.imshow(
         values.T, origin="lower", aspect="auto", cmap="RdBu_r", vmin=-largest, vmax=largest
