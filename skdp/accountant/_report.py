@@ -550,7 +550,7 @@ class PrivacyReport:
         ...     print(line[:60])
         | Privacy report | (1, 1e-05)-DP |
         | --- | --- |
-        | Guarantee | What was published is differentially private w
+        | Guarantee | What was published is differentially private f
         | Protects | one row: neighbouring data sets are those where
         """
         return _report_card.card_markdown(self, card)
