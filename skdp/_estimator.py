@@ -294,13 +294,16 @@ class RecordPrivateEstimator(PrivateEstimator):
 
     # Where it can't be chosen all batches are full: the sum of all releases is a closed form.
     accountant = "pld"
-    # The methods of a class that comes with the package are known to keep what they promise.
-    _is_of_skdp = True
     # An estimator that reads a raw table itself gets it as it came: scikit-learn would make one
     # array.
     _reads_raw = False
     # Some options of estimators that have `feature_bounds` make no use of them.
     _uses_feature_bounds = True
+
+    @property
+    def _is_of_skdp(self):
+        """Whether the class comes with the package, so that all that it does is known."""
+        return type(self).__module__.startswith("skdp.")
 
     def _budget(self, n_records, by_group=False):
         kind = GroupBudget if by_group else Budget

@@ -76,7 +76,6 @@ class DPBaseEstimator(CaptionMixin, RecordPrivateEstimator):
     """
 
     _parameter_constraints = BUDGET_CONSTRAINTS
-    _is_of_skdp = False
 
     def plan_releases(self, sizes):
         """Return what a fit releases, in any order.

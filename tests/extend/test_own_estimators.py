@@ -15,6 +15,7 @@ from skdp.exceptions import BudgetExceededError, PrivacyWarning
 from skdp.extend import Choice, DPBaseRegressor, Sum, Value
 from skdp.inspection import preview, total_report
 from skdp.ledger import PrivacyLedger
+from skdp.linear_model import DPLogisticRegression
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline
 from skdp.preprocessing import DPStandardScaler
@@ -287,6 +288,21 @@ REFUSED = {
 def test_what_is_refused(message, call, blobs):
     with pytest.raises((ValueError, TypeError), match=message):
         call(DPDecisions(), *blobs)
+
+
+class Peeking(DPLogisticRegression):
+    """What it publishes besides our model nobody knows."""
+
+    def fit(self, X, y, groups=None):
+        self.mean_ = X.mean(axis=0)
+        return super().fit(X, y, groups)
+
+
+@for_each("message, call", list(REFUSED.items())[2:])
+def test_subclasses_of_our_models_are_refused_alike(message, call, blobs):
+    X, y = blobs
+    with pytest.raises((ValueError, TypeError), match=message.replace("DPDecisions", "Peeking")):
+        call(Peeking(), X, y % 2)
 
 
 def test_no_message_quotes_an_entry(blobs):

@@ -34,6 +34,9 @@ FLOOR = 0.1
 class Constant(DPLogisticRegression):
     """A model that always predicts the first class, without a look at a row."""
 
+    # A search takes no class that it doesn't know.
+    _is_of_skdp = True
+
     def fit(self, X, y, groups=None):
         self.classes_, self.n_features_in_ = self.classes, 1
         self.coef_, self.intercept_ = np.zeros((1, 1)), np.full(1, -1.0)
