@@ -7,7 +7,7 @@ import pytest
 from tests.site.test_stories import FOLDER, twins
 
 
-@pytest.mark.parametrize(("page", "n_terms"), [("hospital", 10), ("study", 4)])
+@pytest.mark.parametrize(("page", "n_terms"), [("hospital", 8), ("study", 4)])
 def test_figures_are_those_of_the_pages(page, n_terms, monkeypatch, capsys, twins):
     plt = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.chdir(FOLDER)
