@@ -283,7 +283,7 @@ def _output(estimator, target):
             if target not in (None, classes[-1]):
                 raise ValueError(f"target must be None or {classes[-1]!r}, the class predicted.")
             label = classes[-1]
-        return 0, f"probability of {'' if isinstance(label, str) else 'class '}{label!r}"
+            return 0, f"probability of {'' if isinstance(label, str) else 'class '}{label!r}"
         if target not in classes:
             raise ValueError("target must be one of the classes, as there are several.")
         return classes.index(target), f"score of {target!r}"
