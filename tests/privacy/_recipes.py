@@ -552,7 +552,8 @@ class AdditiveOfNumbers(DPAdditiveClassifier):
 UNTYPED = {
     "vectorizer": DPTableVectorizer(),
     "lines": DPTableVectorizer(basis="linear", feature_bounds=(0, 9)),
-    "additive": AdditiveOfNumbers(classes=[0, 1]),
+    # A share that is given makes it fit a model of so few records, too.
+    "additive": AdditiveOfNumbers(classes=[0, 1], features_budget=0.3),
     "describe": Describing(crosstabs=[("x", "z")]),
 }
 OF_RECORDS = [*CASES, *LABEL_CASES, *RESPONSE_CASES, *SPARSE_CASES, *SPARSE_LABEL_CASES]
