@@ -58,7 +58,7 @@ def test_an_explanation_is_a_frame_with_what_rows_hold(model, table):
     assert found["term"].tolist() == [term.name for term in model.terms_] * 2
     np.testing.assert_array_equal(found["contribution"], model.explain(X).ravel())
     assert found["value"].tolist()[:2] == [X.iloc[0, 0], X.iloc[0, 1]]
-    job = "missing" if X.iloc[1, 2] != X.iloc[1, 2] else X.iloc[1, 2]
+    job = "missing" if pd.isna(X.iloc[1, 2]) else X.iloc[1, 2]
     assert found["value"].tolist()[7] == f"{X.iloc[1, 0]:g} x {job}"
 
 
@@ -161,7 +161,7 @@ def test_a_waterfall_leads_from_the_base_rate_to_the_risk(model, table):
     end = bars[-1].get_x() + bars[-1].get_width()
     assert expit(end) == pytest.approx(model.predict_proba(row)[0, 1])
     names = [text.get_text().replace("\n", " ") for text in display.ax_.get_yticklabels()]
-    job = "missing" if row.iloc[0, 2] != row.iloc[0, 2] else row.iloc[0, 2]
+    job = "missing" if pd.isna(row.iloc[0, 2]) else row.iloc[0, 2]
     assert names[0] == "base"
     assert names[-1] == "this row"
     assert {f"age = {row.iloc[0, 0]:g}", f"job = {job}"} <= set(names)
