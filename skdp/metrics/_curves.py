@@ -6,7 +6,6 @@ from numbers import Integral
 
 import numpy as np
 from scipy.optimize import isotonic_regression
-from scipy.special import logit
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 
@@ -18,6 +17,7 @@ from skdp.metrics._plan import caption_of
 from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
 from skdp.metrics._score import PrivateScore
 from skdp.metrics._solver import Axis
+from skdp.metrics._thresholds import thresholds_at
 
 # scikit-learn 1.6 has another name for it.
 _ROC_NAME = "name" if "name" in signature(RocCurveDisplay).parameters else "estimator_name"
@@ -208,10 +208,7 @@ def private_roc_curve(
     shares, n_bins = released.shares, axes[1].size
     area = statistics.roc_auc(shares, level=level)
     fpr, tpr = (_rising(share) for share in shares.values)
-    thresholds = scorings.grade(np.arange(n_bins, -1, -1) / n_bins, 1.0 / tuned.GRADE)
-    if not scorings.ranks_by_probability(estimator):
-        with np.errstate(divide="ignore"):
-            thresholds = logit(thresholds)
+    thresholds = thresholds_at(np.arange(n_bins, -1, -1) / n_bins, estimator)
     averaged, counted = counting.average_over, counting.rows_counted
     score = PrivateScore(
         *area, released.report, level, "roc_auc", average_over=averaged, rows_per_group=counted

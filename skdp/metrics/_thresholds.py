@@ -8,7 +8,18 @@ as the level says. So the one of a threshold holds however it was chosen by the 
 import math
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import logit, ndtri
+
+from skdp.metrics import _scorings as scorings, _tuned as tuned
+
+
+def thresholds_at(scores, estimator):
+    """Return ends of bins of scores within 0 and 1 as what the estimator ranks rows by."""
+    thresholds = scorings.grade(scores, 1.0 / tuned.GRADE)
+    if scorings.ranks_by_probability(estimator):
+        return thresholds
+    with np.errstate(divide="ignore"):
+        return logit(thresholds)
 
 
 def costs(shares, false_positive, false_negative, level):

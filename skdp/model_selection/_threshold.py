@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from scipy.special import logit
 
 from skdp._checks import check_within
 from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import warn_user
-from skdp.metrics import _scorings as scorings, _thresholds as statistics, _tuned as tuned
+from skdp.metrics import _scorings as scorings, _thresholds as statistics
 from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
 from skdp.metrics._score import PrivateScore
 
@@ -238,10 +237,7 @@ def private_threshold(
     axes = scorings.roc_axes(estimator, X, y, options)
     (released,) = count_records([axes], counting, random_state)
     shares, n_bins = released.shares, axes[1].size
-    thresholds = scorings.grade(np.arange(n_bins) / n_bins, 1.0 / tuned.GRADE)
-    if not scorings.ranks_by_probability(estimator):
-        with np.errstate(divide="ignore"):
-            thresholds = logit(thresholds)
+    thresholds = statistics.thresholds_at(np.arange(n_bins) / n_bins, estimator)
     if costs is not None:
         name, (values, low, high) = "cost", statistics.costs(shares, *costs, level)
         thresholds = np.append(thresholds, np.inf)
