@@ -285,6 +285,11 @@ class PrivateEstimator(BaseEstimator):
             _FITS[self] = Fits(count, number or next(_NUMBERS))
 
 
+def is_of_skdp(estimator):
+    """Return whether the class comes with the package, so that all that it does is known."""
+    return type(estimator).__module__.startswith("skdp.")
+
+
 class RecordPrivateEstimator(PrivateEstimator):
     """What the parameters of those that protect records say in the same way everywhere.
 
@@ -299,11 +304,6 @@ class RecordPrivateEstimator(PrivateEstimator):
     _reads_raw = False
     # Some options of estimators that have `feature_bounds` make no use of them.
     _uses_feature_bounds = True
-
-    @property
-    def _is_of_skdp(self):
-        """Whether the class comes with the package, so that all that it does is known."""
-        return type(self).__module__.startswith("skdp.")
 
     def _budget(self, n_records, by_group=False):
         kind = GroupBudget if by_group else Budget

@@ -17,6 +17,7 @@ from skdp._estimator import (
     RecordPrivateEstimator,
     fit_groups,
     fits_of,
+    is_of_skdp,
     is_private,
     model_of,
     refuse_settings,
@@ -324,7 +325,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def _check_estimator(self):
         inner = self.estimator
         is_ours = isinstance(inner, RecordPrivateEstimator) and is_classifier(inner)
-        if not is_ours or not inner._is_of_skdp or isinstance(inner, MetaEstimatorMixin):
+        if not is_ours or not is_of_skdp(inner) or isinstance(inner, MetaEstimatorMixin):
             raise ValueError(_NOT_OURS.format(type(inner).__name__))
         refuse_settings(inner, self, "estimator")
 

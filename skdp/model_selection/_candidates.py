@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from skdp._estimator import (
     RecordPrivateEstimator,
+    is_of_skdp,
     is_private,
     model_of,
     refuse_settings,
@@ -238,7 +239,7 @@ def check_candidate(model):
     last = last_step(model)
     is_private_model = isinstance(last, RecordPrivateEstimator) and hasattr(last, "predict")
     # Errors of a user's own estimator, and so which trials fail, may follow from a record.
-    if not is_private_model or not last._is_of_skdp:
+    if not is_private_model or not is_of_skdp(last):
         raise TypeError(_NOT_OURS.format(type(last).__name__))
     _check_pipeline(last)
 

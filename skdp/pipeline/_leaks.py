@@ -14,7 +14,7 @@ from scipy import special
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
-from skdp._estimator import PrivateEstimator, RecordPrivateEstimator
+from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_of_skdp
 from skdp.preprocessing import BoundsScaler, NormClipper
 
 _GIVE_CATEGORIES = (
@@ -224,7 +224,7 @@ def _with_wrapped(step):
 
 
 def _why_private_is_refused(step, is_last, is_frozen):
-    if not all(type(one).__module__.startswith("skdp.") for one in _with_wrapped(step)):
+    if not all(map(is_of_skdp, _with_wrapped(step))):
         return (
             "its class isn't one of skdp's, and may do anything",
             "use a class of skdp itself; or scikit-learn's Pipeline, in which private steps have "

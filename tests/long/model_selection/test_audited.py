@@ -35,7 +35,7 @@ class Constant(DPLogisticRegression):
     """A model that always predicts the first class, without a look at a row."""
 
     # A search takes no class that it doesn't know.
-    _is_of_skdp = True
+    __module__ = "skdp.linear_model"
 
     def fit(self, X, y, groups=None):
         self.classes_, self.n_features_in_ = self.classes, 1
