@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 from skdp.accountant import PrivacyReport, compose
 from skdp.additive import Scorecard
-from skdp.ledger import PrivacyLedger
 from skdp.metrics import PrivateCalibrationCurve, PrivateConfusionMatrix, PrivateRocCurve
 
 _CURVES = PrivateCalibrationCurve, PrivateConfusionMatrix, PrivateRocCurve
@@ -109,6 +108,9 @@ def report_page(parts, path, *, title="A private study", ledger=None):
     pairs = _checked_parts(parts)
     if not isinstance(title, str):
         raise TypeError("title must be a string.")
+    # Most studies keep no ledger, and importing figures is to take no longer for those that do.
+    from skdp.ledger import PrivacyLedger
+
     if ledger is not None and not isinstance(ledger, PrivacyLedger):
         raise TypeError(f"ledger must be a PrivacyLedger or None, got {type(ledger).__name__}.")
     sections = [
