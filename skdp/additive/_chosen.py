@@ -5,16 +5,20 @@ from collections.abc import Mapping
 import numpy as np
 
 from skdp._rows.frames import find_column
-from skdp._rows.kinds import UNTYPED, holds_numbers
+from skdp._rows.kinds import BOOLEAN, UNTYPED, holds_numbers
 from skdp.preprocessing.table._given import NO_COLUMN
 
 _SIGNS = (
     "monotonic_cst must be a dict by column, each once, or have an entry for each column: 1 for an "
     "increasing curve, -1 for a decreasing one, 0 for any."
 )
-_NO_CURVE = (
-    "monotonic_cst is for columns of numbers that are in no pair of interactions: words have no "
-    "order, and a surface isn't constrained."
+_NO_ORDER = (
+    "monotonic_cst names the column {!r}, which holds {}: it is for columns of numbers, as words "
+    "have no order. Name the column in numeric_features if its entries are numbers."
+)
+_IN_PAIR = (
+    "monotonic_cst and interactions both name the column {!r}: the surface of a pair isn't "
+    "constrained."
 )
 
 
@@ -51,7 +55,20 @@ def chosen_signs(monotonic_cst, frame, pairs):
     signs = [sign or 0 for sign in signs]
     in_pairs = {place for pair in pairs for place in pair}
     for place, sign in enumerate(signs):
-        can_rise = holds_numbers(frame.kinds[place]) or frame.kinds[place] == UNTYPED
-        if sign and (not can_rise or place in in_pairs):
-            raise ValueError(_NO_CURVE)
+        name, kind = frame.names[place], frame.kinds[place]
+        if sign and not holds_numbers(kind) and kind != UNTYPED:
+            content = "booleans" if kind == BOOLEAN else "words"
+            raise ValueError(_NO_ORDER.format(name, content))
+        if sign and place in in_pairs:
+            raise ValueError(_IN_PAIR.format(name))
     return signs
+
+
+def with_choices(specs, pairs, signs):
+    """Return specs of columns that know which of them are in pairs, and which have a sign."""
+    return specs.with_settings(
+        {
+            "monotonic_cst": np.flatnonzero(signs),
+            "interactions": [place for pair in pairs for place in pair],
+        }
+    )

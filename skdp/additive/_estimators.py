@@ -17,7 +17,7 @@ from skdp._rows.fused import sums_of
 from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp.additive import _tuned as tuned
-from skdp.additive._chosen import chosen_signs
+from skdp.additive._chosen import chosen_signs, with_choices
 from skdp.additive._constant import ConstantMixin, logs_of_shares
 from skdp.additive._curves import roughness
 from skdp.additive._fitted import Fitted
@@ -114,11 +114,11 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, Ro
     def _read_table(self, X):
         """Return the table, and what is given of it, of pairs and of signs."""
         frame = read_frame(self, X, reset=True)
-        named = () if self._finds_pairs() else self.interactions
-        pairs = chosen_pairs(named, frame.names, "interactions")
+        pairs = chosen_pairs(self._named_pairs(), frame.names, "interactions")
         signs = chosen_signs(self.monotonic_cst, frame, pairs)
         frame = frame.decided({place: NUMERIC for place in frame.untyped if signs[place]})
-        return frame, specs_of(self, frame.names, frame.kinds), pairs, signs
+        specs = specs_of(self, frame.names, frame.kinds)
+        return frame, with_choices(specs, pairs, signs), pairs, signs
 
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""

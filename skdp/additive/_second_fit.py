@@ -26,6 +26,10 @@ class SecondFitMixin:
         """Return whether products of curves are asked for, where they can be made."""
         return isinstance(self.interactions, str)
 
+    def _named_pairs(self):
+        """Return the pairs of columns that are to have a surface, as they were given."""
+        return () if self._finds_pairs() else self.interactions
+
     def _rules_for(self, n_outputs, n_columns):
         """Return the rules of products, or None where no product can be made.
 

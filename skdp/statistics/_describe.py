@@ -10,7 +10,7 @@ from skdp._rows.frames import read_frame
 from skdp._rows.groups import encode_groups
 from skdp._sklearn import Interval, StrOptions, validate_params
 from skdp.ledger._account import resolve_account
-from skdp.preprocessing.table._given import chosen_pairs, read_specs
+from skdp.preprocessing.table._given import chosen_pairs, read_specs, specs_of
 from skdp.preprocessing.table._kinds import settle_kinds
 from skdp.preprocessing.table._plan_kinds import learnt_names
 from skdp.preprocessing.table._vectorizer import DPTableVectorizer, assumed_kinds
@@ -132,8 +132,9 @@ def describe(
         numeric_features=numeric_features, categorical_features=categorical_features
     )
     frame = read_frame(reader, X, reset=True)
-    specs = read_specs(frame.names, frame.kinds)
+    specs = specs_of(reader, frame.names, frame.kinds)
     pairs = chosen_pairs(crosstabs, frame.names, "crosstabs")
+    specs = specs.with_settings({"crosstabs": [place for pair in pairs for place in pair]})
 
     # 2. bound the data: a record is in one bin, word and cell
     codes, n_records = encode_groups(groups, frame.n_rows)

@@ -11,10 +11,15 @@ from skdp._checks import LARGEST_BOUND, check_bounds, check_count
 from skdp._rows.entries import are_dates, as_day
 from skdp._rows.frames import check_words, find_column
 from skdp._rows.kinds import DATE, NUMERIC, UNTYPED, WORD, holds_numbers, holds_words
+from skdp.exceptions import warn_user
 
 _AUTO = "auto"
 _UNKNOWN = "{} names the column {!r}, which X doesn't have as a column of {}, or names it twice."
 _PAIRS = "{} must be a list of pairs of different columns, by name or place, each once."
+_NOTHING_BOUNDED = (
+    "feature_bounds is of no column: none of X holds {}. Name the columns that do in "
+    "numeric_features, or leave feature_bounds out."
+)
 NO_COLUMN = "{} names a column that X does not have: give names of columns of X, or places."
 _KNOTS = "an entry of knots must be a list of at least two finite numbers that are apart."
 
@@ -59,6 +64,7 @@ class ColumnSpecs:
 
     `counts` are how many records have each category and any other word, None where nobody knows,
     and `tallies` what was learnt of a column's kind, None where its type or parameters say it.
+    `settings` are the parameters that name a column.
     """
 
     names: tuple
@@ -68,6 +74,16 @@ class ColumnSpecs:
     categories: list
     counts: list
     tallies: list
+    settings: tuple
+
+    def with_settings(self, columns_by_parameter):
+        """Return specs that know of more parameters which columns each of them names, by place."""
+        more = [
+            tuple(name for name, places in columns_by_parameter.items() if place in places)
+            for place in range(len(self.names))
+        ]
+        both = zip(self.settings, more, strict=True)
+        return replace(self, settings=tuple(known + new for known, new in both))
 
     @property
     def untyped(self):
@@ -95,13 +111,32 @@ class ColumnSpecs:
 
 def specs_of(estimator, names, kinds):
     """Return the specs of columns of such names and kinds that an estimator's parameters give."""
-    return read_specs(
+    specs = read_specs(
         names,
         kinds,
         feature_bounds=estimator.feature_bounds,
         knots=estimator.knots,
         categories=estimator.categories,
     )
+    named = {
+        "numeric_features": estimator.numeric_features,
+        "categorical_features": estimator.categorical_features,
+        "knots": _columns_of(estimator.knots),
+        "feature_bounds": _columns_of(estimator.feature_bounds),
+        "categories": _columns_of(estimator.categories),
+    }
+    return specs.with_settings(
+        {
+            parameter: [find_column(column, names) for column in columns]
+            for parameter, columns in named.items()
+            if columns is not None
+        }
+    )
+
+
+def _columns_of(value):
+    """Return the columns that a setting names; one that is of all columns names none."""
+    return value if isinstance(value, Mapping) else None
 
 
 def without_learning(specs):
@@ -158,6 +193,7 @@ def read_specs(names, kinds, *, feature_bounds=None, knots="auto", categories="a
         ],
         [_counts_of(c) for c in listed],
         [None] * len(names),
+        ((),) * len(names),
     )
 
 
@@ -168,6 +204,8 @@ def _range_of_all(pair, names, kinds):
     """
     check_bounds(_in_days(pair, DATE), "feature_bounds")
     bounded = DATE if are_dates(pair) else NUMERIC
+    if bounded not in kinds and UNTYPED not in kinds:
+        warn_user(_NOTHING_BOUNDED.format("dates" if bounded == DATE else "numbers"))
     return {name: pair for name, kind in zip(names, kinds, strict=True) if kind == bounded}
 
 

@@ -90,7 +90,9 @@ def settle_kinds(frame, counted, specs, make_specs, *, plan, run):
     decided = frame.decided(kinds)
     counted = decided if counted is frame else counted.decided(kinds)
     tallies = [tally_of.get(place) for place in range(len(specs.names))]
-    specs = replace(make_specs(decided.names, decided.kinds), tallies=tallies)
+    specs = replace(
+        make_specs(decided.names, decided.kinds), tallies=tallies, settings=specs.settings
+    )
     warn_of_mixtures(specs)
     plan = plan.following(specs)
     run.fill(FOLLOWING, plan.releases)

@@ -34,6 +34,17 @@ _MIXED = (
 )
 
 
+_SET = (
+    " Look at the parameters that name these columns, as they do nothing for a column of which "
+    "nothing is read: {}."
+)
+_BEYOND = (
+    "All that was read in the columns {} is at one end of feature_bounds or beyond it, by the "
+    "counts that were released, and so nothing is learnt from them. Give bounds in the units of "
+    "the column; those of a column of dates are dates."
+)
+
+
 def warn_of_mixtures(specs):
     """Warn of columns of numbers or dates, by a learnt kind, of which many are the other."""
     _warn_of_mixed(
@@ -51,12 +62,39 @@ def _warn_of_mixed(texts):
 def warn_of_numbers(specs, histograms):
     """Warn of columns of numbers, without knots, of which nearly nothing could be read."""
     lost = [
-        repr(specs.names[j])
+        j
         for j, histogram in zip(specs.numeric, histograms, strict=True)
         if is_unread(histogram.counts, histogram.noise)
     ]
     if lost:
-        warn_user(_UNREAD.format(", ".join(lost)), LostDataWarning)
+        text = _UNREAD.format(", ".join(repr(specs.names[j]) for j in lost))
+        warn_user(text + _settings_of(specs, lost), LostDataWarning)
+
+
+def warn_of_bounds(specs, terms):
+    """Warn of columns of numbers that are constant at one of their bounds, as far as was learnt.
+
+    Numbers beyond bounds are clipped to these, which may be of other units. `terms` are by place.
+    """
+    lost = [
+        repr(specs.names[j])
+        for j, term in terms.items()
+        if term.bounds is not None
+        and term.spike is None
+        and term.knots.size == 1
+        and term.knots[0] in term.bounds
+    ]
+    if lost:
+        warn_user(_BEYOND.format(", ".join(lost)), LostDataWarning)
+
+
+def _settings_of(specs, lost):
+    """Return a sentence on the parameters that name columns in these places, "" if none does."""
+    named = [
+        f"{name} ({', '.join(repr(specs.names[j]) for j in lost if name in specs.settings[j])})"
+        for name in dict.fromkeys(name for j in lost for name in specs.settings[j])
+    ]
+    return _SET.format(", ".join(named)) if named else ""
 
 
 def is_unread(counts, noise):
@@ -76,8 +114,9 @@ def warn_of_words(specs, counted_words):
     `counted_words` has the words of each such column, and their counts.
     """
     each = list(zip(specs.words, counted_words, strict=True))
-    if lost := [_described(specs, j) for j, (words, _) in each if all(map(is_gap, words))]:
-        warn_user(_NO_WORDS.format(", ".join(lost)), LostDataWarning)
+    if lost := [j for j, (words, _) in each if all(map(is_gap, words))]:
+        text = _NO_WORDS.format(", ".join(_described(specs, j) for j in lost))
+        warn_user(text + _settings_of(specs, lost), LostDataWarning)
     _warn_of_mixed(
         f"{specs.names[j]!r} (mostly {_MOSTLY[specs.tallies[j].unsuited]}, and so much text that "
         "all are read as words, many of which are infrequent)"

@@ -20,7 +20,7 @@ from skdp.preprocessing.table._bins import (
     split_bins,
 )
 from skdp.preprocessing.table._knots import Histogram, find_shape
-from skdp.preprocessing.table._lost import warn_of_numbers, warn_of_words
+from skdp.preprocessing.table._lost import warn_of_bounds, warn_of_numbers, warn_of_words
 from skdp.preprocessing.table._plan import COUNTS, FIRST_COUNTS, RANGES, WORDS
 from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
 
@@ -91,10 +91,12 @@ def find_words(frame, specs, plan, run, n_there):
 
 def _learn_numbers(frame, specs, plan, run, n_there):
     histograms = find_bins(frame, specs, plan, run)
-    return {
+    terms = {
         j: _make_term(specs, j, histogram, plan, n_there)
         for j, histogram in zip(specs.numeric, histograms, strict=True)
     }
+    warn_of_bounds(specs, terms)
+    return terms
 
 
 def find_bins(frame, specs, plan, run):

@@ -151,6 +151,68 @@ def test_of_knots_that_are_given_nothing_is_released_and_nothing_is_said(table):
     assert lost(lambda: DPTableVectorizer(**given, random_state=0).fit(X))[1] == []
 
 
+def test_what_was_set_for_a_lost_column_is_named():
+    """Each setting of single columns, and all that may become of a column."""
+    rng = np.random.default_rng(0)
+    columns = {
+        "number": rng.uniform(0, 10, N),
+        "digits": rng.integers(0, 50, N).astype(str),
+        "constant": np.full(N, 7.0),
+        "spike": np.where(rng.random(N) < 0.97, 0.0, rng.uniform(0, 10, N)),
+        "indicator": rng.integers(0, 2, N),
+        "text": rng.choice(["red", "green"], N),
+        "id": [f"id{place}" for place in range(N)],
+        "comma": [f"{x:.2f}".replace(".", ",") for x in rng.uniform(0, 50, N)],
+        "day": [f"2024-01-{day:02d}" for day in rng.integers(1, 29, N)],
+        "gaps": np.full(N, None),
+    }
+    no_numbers, no_words = ["text", "id", "comma", "day", "gaps"], ["id", "comma", "gaps"]
+    names, untyped = list(columns), ["digits", "text", "id", "comma", "day", "gaps"]
+    X, y = pd.DataFrame(columns).astype(dict.fromkeys(untyped, object)), rng.integers(0, 2, N)
+    pairs = list(zip(names[::2], names[1::2], strict=True))
+    cases = {
+        "monotonic_cst": (dict.fromkeys(names, 1), no_numbers),
+        "feature_bounds": (dict.fromkeys(names, (0.0, 50.0)), no_numbers),
+        "numeric_features": (names, no_numbers),
+        "categorical_features": (untyped, no_words),
+        "interactions": (pairs, no_words),
+    }
+    for parameter, (value, named) in cases.items():
+        settings = {"interactions": None, **CLASSES, parameter: value}
+        model = DPAdditiveClassifier(epsilon=8.0, random_state=0, **settings)
+        (text,) = lost(lambda model=model: model.fit(X, y))[1]
+        assert text.endswith(f"is read: {parameter} ({', '.join(map(repr, named))})."), parameter
+    both = DPTableVectorizer(
+        numeric_features=["id", "gaps"], feature_bounds={"id": (0, 1)}, random_state=0
+    )
+    (text,) = lost(lambda: both.fit(X[["number", "id", "gaps"]]))[1]
+    assert text.endswith("is read: numeric_features ('id', 'gaps'), feature_bounds ('id').")
+    (text,) = lost(
+        lambda: describe(X[["number", "id"]], epsilon=8.0, crosstabs=[(0, 1)], random_state=0)
+    )[1]
+    assert text.endswith("is read: crosstabs ('id').")
+
+
+def test_bounds_of_other_units_are_named():
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(N) % 99, "D")
+    share = np.linspace(0.0, 1.0, N)
+    X = pd.DataFrame({"day": days, "pay": 1e4 + share, "share": share, "is": np.arange(N) % 2})
+    bounds = {"day": (0, 10), "pay": (0, 50), "share": (0, 1), "is": (0, 1)}
+    vectorizer = DPTableVectorizer(feature_bounds=bounds, epsilon=8.0, random_state=0)
+    (text,) = lost(lambda: vectorizer.fit(X))[1]
+    assert text.startswith("All that was read in the columns 'day', 'pay' is at one end of feature")
+    # Without noise there are no bounds.
+    assert lost(lambda: vectorizer.set_params(epsilon=np.inf).fit(X))[1] == []
+
+
+def test_a_range_of_no_column_is_not_ignored_in_silence():
+    X = pd.DataFrame({"flag": np.arange(N) % 2 == 0, "word": np.where(np.arange(N) % 3, "a", "b")})
+    for bounds, content in (((0, 1), "numbers"), (("2024-01-01", "2025-01-01"), "dates")):
+        vectorizer = DPTableVectorizer(feature_bounds=bounds, random_state=0)
+        with pytest.warns(UserWarning, match=f"none of X holds {content}"):
+            vectorizer.fit(X)
+
+
 def test_noise_that_hides_the_counts_says_nothing(table):
     X = table[["age", "gaps"]].iloc[:50]
     for seed in range(20):
