@@ -10,7 +10,7 @@ from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics import _statistics as statistics
 from skdp.metrics._plan import caption_of
-from skdp.metrics._release import CONSTRAINTS, Counting, count_records, score_budget
+from skdp.metrics._release import CONSTRAINTS, count_records, plan_counting
 from skdp.metrics._scorings import SCORES, Options, check_kind
 from skdp.metrics._solver import Axis
 
@@ -246,19 +246,18 @@ def private_compare(
         check_kind(model, scoring)
     if hasattr(model_a, "classes_") and not np.array_equal(model_a.classes_, model_b.classes_):
         raise ValueError("model_a and model_b must have the same classes_.")
-    design = {"scoring": scoring, "level": level}
-    design |= {} if groups is None else {"average_over": average_over}
-    budget = score_budget(
+    counting = plan_counting(
         "private_compare",
         epsilon,
         delta,
         adjacency,
         mechanism,
-        design=design,
+        design={"scoring": scoring, "level": level},
         groups=groups,
+        average_over=average_over,
+        rows_per_group=rows_per_group,
         ledger=ledger,
     )
-    counting = Counting.of(budget, groups, average_over, rows_per_group)
     options = Options(
         bins="auto",
         noise_std=counting.noise_std,

@@ -14,7 +14,7 @@ from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics import _scorings as scorings, _statistics as statistics, _tuned as tuned
 from skdp.metrics._plan import caption_of
-from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
+from skdp.metrics._release import BINS, CONSTRAINTS, count_records, plan_counting
 from skdp.metrics._score import PrivateScore
 from skdp.metrics._solver import Axis
 from skdp.metrics._thresholds import thresholds_at
@@ -187,19 +187,18 @@ def private_roc_curve(
     >>> float(curve.fpr[0]), float(curve.tpr[-1])
     (0.0, 1.0)
     """
-    design = {"bins": bins, "level": level}
-    design |= {} if groups is None else {"average_over": average_over}
-    budget = score_budget(
+    counting = plan_counting(
         "private_roc_curve",
         epsilon,
         delta,
         adjacency,
         mechanism,
-        design=design,
+        design={"bins": bins, "level": level},
         groups=groups,
+        average_over=average_over,
+        rows_per_group=rows_per_group,
         ledger=ledger,
     )
-    counting = Counting.of(budget, groups, average_over, rows_per_group)
     options = scorings.Options(
         bins=bins, noise_std=counting.noise_std, n_records=counting.n_records
     )
@@ -379,18 +378,18 @@ def private_confusion_matrix(
     >>> found.labels.tolist(), found.report
     ([0, 1, 2], (2, 0)-DP while the seed stays secret)
     """
-    design = {} if groups is None else {"average_over": average_over}
-    budget = score_budget(
+    counting = plan_counting(
         "private_confusion_matrix",
         epsilon,
         delta,
         adjacency,
         mechanism,
-        design=design,
+        design={},
         groups=groups,
+        average_over=average_over,
+        rows_per_group=rows_per_group,
         ledger=ledger,
     )
-    counting = Counting.of(budget, groups, average_over, rows_per_group)
     classes, axes, _ = scorings.label_axes(estimator, X, y)
     (released,) = count_records([axes], counting, random_state)
     return PrivateConfusionMatrix(
@@ -556,19 +555,18 @@ def private_calibration_curve(
     >>> bool((curve.low <= curve.prob_true).all() and (curve.prob_true <= curve.high).all())
     True
     """
-    design = {"n_bins": n_bins, "level": level}
-    design |= {} if groups is None else {"average_over": average_over}
-    budget = score_budget(
+    counting = plan_counting(
         "private_calibration_curve",
         epsilon,
         delta,
         adjacency,
         mechanism,
-        design=design,
+        design={"n_bins": n_bins, "level": level},
         groups=groups,
+        average_over=average_over,
+        rows_per_group=rows_per_group,
         ledger=ledger,
     )
-    counting = Counting.of(budget, groups, average_over, rows_per_group)
     classes, codes = scorings.read_labels(estimator, X, y)
     scorings.two_classes(classes, "a calibration curve")
     predicted = clip_scores(scorings.probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)

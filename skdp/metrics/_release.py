@@ -82,16 +82,6 @@ class Counting:
     average_over: str
     rows_per_group: float
 
-    @classmethod
-    def of(cls, budget, groups, average_over, rows_per_group, n_releases=1):
-        """Return how a call counts by its parameters; the number of groups is public."""
-        check_counted(groups is not None, average_over, rows_per_group)
-        if groups is None:
-            return cls(budget, n_releases, None, average_over, 1)
-        n_groups = encode_groups(groups, quietly(len, groups))[1]
-        asked = average_over, rows_per_group, budget, n_groups, count_noise(budget, n_releases)
-        return cls(budget, n_releases, groups, average_over, resolve_rows_counted(*asked))
-
     @cached_property
     def noise_std(self):
         """The standard deviation that each count's noise will have, whatever the cells are."""
@@ -113,13 +103,38 @@ class Counting:
         return self.rows_per_group
 
 
-def score_budget(function, epsilon, delta, adjacency, mechanism, *, design, groups, ledger):
-    """Return what a call may spend; `design` has what else a ledger notes of its parameters."""
+def plan_counting(
+    function,
+    epsilon,
+    delta,
+    adjacency,
+    mechanism,
+    *,
+    design,
+    groups,
+    average_over,
+    rows_per_group,
+    ledger,
+    n_releases=1,
+):
+    """Return what a call counts and may spend, by its parameters; the number of groups is public.
+
+    `design` has what else a ledger notes of them.
+    """
+    if groups is not None:
+        design = design | {"average_over": average_over}
     parameters = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
     account = resolve_account(ledger, function, {**parameters, "mechanism": mechanism, **design})
     make_budget = ScoreBudget if groups is None else GroupScoreBudget
     delta = _resolve_delta(epsilon, delta, mechanism, account)
-    return make_budget(epsilon, delta, adjacency, mechanism=mechanism, account=account)
+    budget = make_budget(epsilon, delta, adjacency, mechanism=mechanism, account=account)
+    check_counted(groups is not None, average_over, rows_per_group)
+    if groups is None:
+        return Counting(budget, n_releases, None, average_over, 1)
+    n_groups = encode_groups(groups, quietly(len, groups))[1]
+    noise = count_noise(budget, n_releases)
+    rows_per_group = resolve_rows_counted(average_over, rows_per_group, budget, n_groups, noise)
+    return Counting(budget, n_releases, groups, average_over, rows_per_group)
 
 
 def _resolve_delta(epsilon, delta, mechanism, account):

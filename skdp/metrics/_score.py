@@ -9,7 +9,7 @@ import numpy as np
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics._plan import caption_of
-from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
+from skdp.metrics._release import BINS, CONSTRAINTS, count_records, plan_counting
 from skdp.metrics._scorings import (
     SCORES,
     Options,
@@ -246,19 +246,19 @@ def private_score(
     for name in names:
         check_kind(estimator, name)
     n_grids = n_releases(names, getattr(estimator, "classes_", None))
-    design = {"scoring": ", ".join(names), "bins": bins, "level": level}
-    design |= {} if groups is None else {"average_over": average_over}
-    budget = score_budget(
+    counting = plan_counting(
         "private_score",
         epsilon,
         delta,
         adjacency,
         mechanism,
-        design=design,
+        design={"scoring": ", ".join(names), "bins": bins, "level": level},
         groups=groups,
+        average_over=average_over,
+        rows_per_group=rows_per_group,
         ledger=ledger,
+        n_releases=n_grids,
     )
-    counting = Counting.of(budget, groups, average_over, rows_per_group, n_grids)
     options = Options(
         bins=bins,
         noise_std=counting.noise_std,

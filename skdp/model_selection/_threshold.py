@@ -10,7 +10,7 @@ from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import warn_user
 from skdp.metrics import _scorings as scorings, _thresholds as statistics
-from skdp.metrics._release import BINS, CONSTRAINTS, Counting, count_records, score_budget
+from skdp.metrics._release import BINS, CONSTRAINTS, count_records, plan_counting
 from skdp.metrics._score import PrivateScore
 
 _MISTAKES = ("false_positive", "false_negative")
@@ -218,19 +218,18 @@ def private_threshold(
         raise ValueError("give costs=..., or precision=..., and not both.")
     if costs is not None:
         costs = _check_costs(costs)
-    design = {"costs": costs, "precision": precision, "bins": bins, "level": level}
-    design |= {} if groups is None else {"average_over": average_over}
-    budget = score_budget(
+    counting = plan_counting(
         "private_threshold",
         epsilon,
         delta,
         adjacency,
         mechanism,
-        design=design,
+        design={"costs": costs, "precision": precision, "bins": bins, "level": level},
         groups=groups,
+        average_over=average_over,
+        rows_per_group=rows_per_group,
         ledger=ledger,
     )
-    counting = Counting.of(budget, groups, average_over, rows_per_group)
     options = scorings.Options(
         bins=bins, noise_std=counting.noise_std, n_records=counting.n_records
     )

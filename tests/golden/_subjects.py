@@ -54,11 +54,12 @@ from skdp.linear_model import (
 )
 from skdp.metrics import (
     private_calibration_curve,
+    private_compare,
     private_confusion_matrix,
     private_roc_curve,
     private_score,
 )
-from skdp.model_selection import DPGridSearch, DPRandomizedSearch
+from skdp.model_selection import DPGridSearch, DPRandomizedSearch, private_threshold
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import (
     BoundsScaler,
@@ -478,6 +479,18 @@ def curve(function, **options):
     return function(model, rows(), y, **(LASTING | options))
 
 
+def compare(**options):
+    model, y = model_to_score("whitened")
+    other = DPLogisticRegression(alpha=0.5, epsilon=9.0, **TWO).fit(rows(), y)
+    return private_compare(model, other, rows(), y, **(LASTING | options))
+
+
+CHOICES = {
+    "costs": {"costs": {"false_positive": 1.0, "false_negative": 4.0}},
+    "precision": {"precision": 0.1},
+}
+
+
 for _way, _options in WAYS.items():
     for _name, _scorings in SCORES.items():
         for _scoring in _scorings:
@@ -487,6 +500,16 @@ for _way, _options in WAYS.items():
             )
     for _function in (private_roc_curve, private_calibration_curve, private_confusion_matrix):
         subject(f"{_function.__name__}, {_way}", functools.partial(curve, _function, **_options))
+    for _scoring in ("accuracy", "neg_log_loss"):
+        subject(
+            f"private_compare: {_scoring}, {_way}",
+            functools.partial(compare, scoring=_scoring, **_options),
+        )
+    for _name, _choice in CHOICES.items():
+        subject(
+            f"private_threshold: {_name}, {_way}",
+            functools.partial(curve, private_threshold, **_choice, **_options),
+        )
 
 # Labels that are private alone.
 
