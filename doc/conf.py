@@ -33,6 +33,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "capabilities",
     "everything",
+    "fold",
     "accessible",
     "mathml",
     "releases",
