@@ -119,9 +119,9 @@ for name, scores in by_preparation.items():
     print(f"{' '.join(name.split()):40} {np.mean(scores):.3f}{'   LEAKS' * (name in LEAKS)}")
 
 # %%
-# Bad bounds cost accuracy but no privacy, and narrow bounds do better than wide ones. The scalers
-# that leak are not even accurate here, because a single income sets the scale of all others. For
-# the same reason this income can be read from the scaler.
+# Bad bounds cost accuracy but no privacy. The scalers that leak are not even accurate here, because
+# a single income sets the scale of all others. For the same reason this income can be read from the
+# scaler.
 
 BLUE, RED = "#0072b2", "#d55e00"
 figure, axes = plt.subplots(figsize=(7.0, 4.4), layout="constrained")
@@ -138,7 +138,7 @@ axes.set(
 axes.invert_yaxis()
 axes.axhspan(len(by_preparation) - 2.5, len(by_preparation) - 0.5, color=RED, alpha=0.07, lw=0)
 axes.annotate("not private", (0.02, 0.02), xycoords="axes fraction", color=RED)
-axes.annotate("private (band: middle 80 %)", (0.02, 0.31), xycoords="axes fraction", color=BLUE)
+axes.annotate("private (band: middle 80 %)", (0.02, 0.36), xycoords="axes fraction", color=BLUE)
 axes.set_title("Bad bounds cost accuracy, scalers cost privacy", loc="left", fontsize=11)
 axes.grid(axis="x", alpha=0.25)
 axes.spines[["top", "right"]].set_visible(False)
@@ -146,11 +146,12 @@ axes.spines[["top", "right"]].set_visible(False)
 # %%
 # The bound on the length of a row
 # --------------------------------
-# Rows longer than ``data_norm`` are clipped to it, and the noise hides rows of that length. A bound
-# that is too small keeps the directions of rows and loses their lengths. A bound that is too large
-# hides everything in noise. This holds for classifiers. The predictions of a regression whose bound
-# is too small are too large for longer rows, unless a ``NormClipper`` in the pipeline clips these
-# rows in predictions too.
+# Rows longer than ``data_norm`` are clipped to it. A bound that is too small keeps the directions
+# of rows and loses their lengths. A bound that is too large costs little, because the estimator
+# learns how long rows are with a part of its budget. Without that part, ``ball_budget=0``, the
+# noise hides rows of the length ``data_norm``, and a bound that is far too large hides everything.
+# The predictions of a regression whose bound is too small are too large for longer rows, unless a
+# ``NormClipper`` in the pipeline clips these rows in predictions too.
 
 EPSILONS = (0.3, 3.0)
 DATA_NORMS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -190,10 +191,11 @@ axes.set(
     xticks=DATA_NORMS,
     xticklabels=[f"{norm:g}" for norm in DATA_NORMS],
     xlabel="data_norm",
+    ylabel="area under the ROC curve, new applicants",
 )
 axes.minorticks_off()
 axes.set_title(
-    "Too small a bound costs little, too large a bound costs a lot", loc="left", fontsize=11
+    "Too small a bound costs accuracy, too large a bound little", loc="left", fontsize=11
 )
 axes.grid(axis="y", alpha=0.25)
 axes.spines[["top", "right"]].set_visible(False)

@@ -61,7 +61,8 @@ means = np.array([[predicted[part].mean(), rate[test][part].mean()] for part in 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 left.plot(means[:, 0], means[:, 1], "o")
 left.axline((0, 0), slope=1, color="grey", linewidth=1)
-left.set(xlabel="predicted claims a year", ylabel="true rate", title="Ten parts of the policies")
+left.set(xlim=0, ylim=0, xlabel="predicted claims a year", ylabel="true rate")
+left.set_title("Ten parts of the policies")
 powers = np.unique(power)
 typical = np.tile(np.median(X[:, :4], axis=0), (powers.size, 1))
 typical = np.column_stack([typical, powers])
@@ -73,5 +74,7 @@ right.fill_between(powers, np.min(fits, axis=0), np.max(fits, axis=0), alpha=0.3
 right.plot(powers, how_much.predict(typical), "o", label="predicted")
 right.plot(powers, 1500 * np.exp(0.06 * (powers - 9)), color="grey", linewidth=1, label="true")
 right.set(xlabel="power of the car", ylabel="mean cost of a claim", title="What a claim costs")
-right.legend()
+right.legend(frameon=False)
+for axes in (left, right):
+    axes.spines[["top", "right"]].set_visible(False)
 plt.show()

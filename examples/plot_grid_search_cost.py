@@ -198,7 +198,7 @@ axes.plot(counts[-1], spent[-1], "o", color=COLOURS["bill"])
 axes.annotate(
     f"what the search spent:\n$\\varepsilon = {bill.epsilon:.1f}$, $\\delta = {bill.delta:.2g}$",
     (counts[-1], spent[-1]),
-    xytext=(-60, 2),
+    xytext=(-60, -8),
     textcoords="offset points",
     ha="right",
     va="center",

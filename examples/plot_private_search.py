@@ -86,11 +86,11 @@ for note in search.privacy_report_.notes:
 # %%
 # The gain in accuracy
 # --------------------
-# Four ways to choose a setting are compared, on other machines each time. "Knew it" is the best
+# Four ways to choose a setting are compared, on other machines each time. "Known" is the best
 # setting, as if it had been known beforehand. "At random" is the mean over the settings.
 
 BUDGET = {"epsilon": 1.0}
-ways = {name: [] for name in ("knew it", "search", "default", "at random")}
+ways = {name: [] for name in ("known", "search", "default", "at random")}
 for seed in range(N_REPEATS):
     rng = np.random.default_rng([1, seed])
     X, y = machines(4_000, rng)
@@ -103,14 +103,14 @@ for seed in range(N_REPEATS):
         for i, setting in enumerate(ParameterGrid(SETTINGS))
     ]
     found = DPGridSearch(model(), SETTINGS, random_state=seed, **BUDGET).fit(X, y)
-    ways["knew it"].append(max(alone))
+    ways["known"].append(max(alone))
     ways["search"].append(found.score(X_test, y_test))
     ways["default"].append(model(random_state=seed, **BUDGET).fit(X, y).score(X_test, y_test))
     ways["at random"].append(np.mean(alone))
 for name, scores in ways.items():
     print(f"{name:>10}  {np.mean(scores):.3f}")
 
-COLOURS = {"knew it": "0.4", "search": "#0072B2", "default": "#D55E00", "at random": "#CC79A7"}
+COLOURS = {"known": "0.4", "search": "#0072B2", "default": "#D55E00", "at random": "#CC79A7"}
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 for row, (name, scores) in enumerate(ways.items()):
     heights = row + np.linspace(-0.15, 0.15, N_REPEATS)

@@ -55,7 +55,7 @@ line = np.column_stack([np.full(50, 60.0), np.linspace(0, 1, 50)])
 for share, model in quantiles.items():
     left.plot(line[:, 1], model.predict(line), label=f"{share:.0%} of those aged 60")
 left.set(xlabel="severity", ylabel="days", ylim=(0, 40), title="Days until patients leave")
-left.legend()
+left.legend(frameon=False)
 kinds = [DPRidge, DPHuberRegressor]
 effects = [
     [

@@ -180,7 +180,7 @@ for name, colour in COLOURS.items():
     curves = [calibration_curve(y_test, p, n_bins=8, strategy="quantile") for p in scores[name]]
     true, predicted = np.mean(curves, axis=0)
     axes.plot(predicted, true, "o-", color=colour, lw=2, label=name)
-axes.annotate("true", (0.62, 0.62), xytext=(-6, 6), textcoords="offset points", ha="right")
+axes.annotate("true", (0.55, 0.55), xytext=(8, -8), textcoords="offset points", ha="left")
 axes.set(
     xscale="log",
     yscale="log",

@@ -124,7 +124,7 @@ for epsilon, colour in EPSILONS.items():
     axes.annotate(
         name,
         (N_DAYS, mean[-1]),
-        xytext=(6, -6 if private else 3),
+        xytext=(6, -8 if private else 5),
         textcoords="offset points",
         color=colour,
     )

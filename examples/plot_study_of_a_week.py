@@ -188,7 +188,7 @@ axes.plot(counts, spent, "o-", color="#0072B2", lw=2)
 for day, (count, epsilon) in days.items():
     if day != "Thursday":
         axes.annotate(
-            day, (count, epsilon), xytext=(8, -11), textcoords="offset points", color="#0072B2"
+            day, (count, epsilon), xytext=(8, -4), textcoords="offset points", color="#0072B2"
         )
 axes.axhline(EPSILON, color="black", ls="--")
 axes.annotate("budget: guaranteed", (0.0, EPSILON), xytext=(0, 4), textcoords="offset points")
