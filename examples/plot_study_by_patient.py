@@ -14,7 +14,6 @@ for a patient with all visits. The table is a made-up twin of a hospital's.
 # patient is in one of the two parts.
 
 import matplotlib.pyplot as plt
-import pandas as pd
 from sklearn.model_selection import GroupShuffleSplit
 
 from skdp.additive import DPAdditiveClassifier
@@ -66,17 +65,16 @@ print(score)
 # A model file
 # ------------
 # With the extra ``onnx`` the model becomes a file that needs no Python. It holds released numbers
-# only. It takes dates as days since 1970.
+# only. It takes dates as days since 1970, which ``inputs`` makes of them.
 
 try:
     from skl2onnx import to_onnx
 
-    import skdp.onnx  # noqa: F401
+    from skdp.onnx import initial_types
 except ImportError:
     print("skl2onnx isn't installed")
 else:
-    row = X_test[:1].assign(admitted=(X_test["admitted"] - pd.Timestamp(0)).dt.days)
-    sent = to_onnx(model, row)
+    sent = to_onnx(model, initial_types=initial_types(model), options={"zipmap": False})
     print(f"a model of {len(sent.SerializeToString()):,} bytes")
 
 # %%

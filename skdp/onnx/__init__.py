@@ -4,6 +4,7 @@ Needs the extra ``onnx``: ``python -m pip install ".[onnx]"`` in a copy of the s
 """
 
 try:
+    from skdp.onnx._inputs import initial_types, inputs
     from skdp.onnx._register import attach_report, read_report, register
 except ModuleNotFoundError as error:
     raise ImportError(
@@ -13,4 +14,4 @@ except ModuleNotFoundError as error:
 
 register()
 
-__all__ = ["attach_report", "read_report"]
+__all__ = ["attach_report", "initial_types", "inputs", "read_report"]

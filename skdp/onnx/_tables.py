@@ -15,7 +15,7 @@ NUMBERS = (
     tensors.BooleanTensorType,
 )
 # Strings have these in place of a gap: ONNX has none, and onnxruntime writes NaN so.
-_GAPS = ("", "nan")
+GAPS = ("", "nan")
 _AS_NUMBERS = "numbers", "floats, integers or booleans"
 _AS_DATES = "dates", "floats or integers, which are days since 1970-01-01"
 # From this version of the domain "ai.onnx.ml" on, keys may be strings and values integers.
@@ -78,7 +78,7 @@ def _number_hits(graph, column, known):
 
 
 def _string_hits(graph, column, known, others=None):
-    gaps = {text: j for j, value in enumerate(known) if value != value for text in _GAPS}
+    gaps = {text: j for j, value in enumerate(known) if value != value for text in GAPS}
     words = {value: j for j, value in enumerate(known) if isinstance(value, str)}
     places = gaps | {word: j for word, j in (others or {}).items() if word is not None} | words
     # No string is at the place of a number.
@@ -115,7 +115,8 @@ def terms_of(graph, model):
             curves = zip(term.features, term.curves, strict=True)
             parts.append(graph.add("Mul", *[_bent(graph, parts[j], curve) for j, curve in curves]))
         else:
-            parts.append(_TERMS[term.kind](graph, term, *columns[term.feature]))
+            kind_at_fit = model._kinds[term.feature]
+            parts.append(_TERMS[term.kind](graph, term, kind_at_fit, *columns[term.feature]))
     return graph.join(parts)
 
 
@@ -134,8 +135,8 @@ def _products(graph, term, first, second):
     return graph.add("Mul", *[graph.add("Gather", part, at, axis=1) for part, at in parts])
 
 
-def _word_columns(graph, term, column, kind):
-    known, kind_at_fit = term.categories.tolist(), graph.model._kinds[term.feature]
+def _word_columns(graph, term, kind_at_fit, column, kind):
+    known = term.categories.tolist()
     if kind is tensors.StringTensorType:
         if kind_at_fit != WORD:
             raise TypeError(
@@ -176,10 +177,9 @@ def _number_of(word, known, kind, *, is_boolean=False):
     return number if is_read else word
 
 
-def _number_columns(graph, term, column, kind):
+def _number_columns(graph, term, kind_at_fit, column, kind):
     if kind not in NUMBERS:
-        is_of_dates = graph.model._kinds[term.feature] == DATE
-        content, as_what = _AS_DATES if is_of_dates else _AS_NUMBERS
+        content, as_what = _AS_DATES if kind_at_fit == DATE else _AS_NUMBERS
         raise TypeError(
             f"column {term.name!r} is one of {content}, which ONNX doesn't read from text: give it "
             f"an input of its own, of {as_what}."
