@@ -20,6 +20,7 @@ import pandas as pd
 
 from skdp._rows.frames import read_frame
 from skdp._rows.kinds import DATE, NUMERIC, WORD
+from skdp._rows.table_queries import CountsByClass
 from skdp.preprocessing import DPTableVectorizer
 
 FEW = 20
@@ -147,7 +148,7 @@ def enum(texts):
 def read(X, name):
     """Read a table of one column, and decide its kind where its type doesn't say it."""
     frame = read_frame(DPTableVectorizer(), X, reset=True)
-    frame.tallies(frame.untyped, 0.0)
+    frame.ask(CountsByClass(frame.untyped, 0.0))
     return frame.decided(dict.fromkeys(frame.untyped, OTHER_KINDS.get(name, WORD)))
 
 

@@ -40,6 +40,7 @@ from distributed import Client, LocalCluster
 from skdp._families.targets import encode_labels
 from skdp._rows.fused import sums_compiled
 from skdp._rows.row_sums import RowSums
+from skdp._rows.slope_queries import SumOfSlopes
 from skdp.dask import DaskDPLogisticRegression, _pinned
 from skdp.dask._estimators import Reader
 from skdp.dask._passes import passes
@@ -158,10 +159,10 @@ def time_passes(n_rows, repeats):
                 kinds["numpy"] = at_work(RowSums(*given).at_work())
             for sums in kinds.values():
                 sums.bound_slopes(A, 1.0)
-                sums.slopes(w, mechanism)
+                sums.ask(SumOfSlopes(w, mechanism))
             for _ in range(repeats):
                 for name, sums in kinds.items():
-                    seconds = seconds_of(lambda sums=sums: sums.slopes(w, mechanism))
+                    seconds = seconds_of(lambda sums=sums: sums.ask(SumOfSlopes(w, mechanism)))
                     found.setdefault(name, []).append(seconds)
         per_task = {}
         for n_tasks in (FEW_TASKS, MANY_TASKS):

@@ -57,17 +57,29 @@ from skdp._release.sampling import (
     SortedPartitionSampler,
 )
 from skdp._rows import (
-    ball_sums as ball_sums_module,
+    ball_queries as ball_queries_module,
     batches as batches_module,
+    blocks as blocks_module,
     bounds as bounds_module,
     containers as containers_module,
     fused as fused_module,
     group_sums as group_sums_module,
-    row_sums as row_sums_module,
+    rows_in_ball as rows_in_ball_module,
+    slope_queries as slope_queries_module,
     threads as threads_module,
 )
-from skdp._rows.ball_sums import BallSums, RowsInUnits, in_units, places, rows_in_ball
+from skdp._rows.ball_queries import (
+    CountsBetween,
+    CountsByColumn,
+    CountsBySide,
+    CountsOfLengths,
+    LongestLength,
+    SumOfCutRows,
+    SumOfSquares,
+)
+from skdp._rows.ball_sums import BallSums
 from skdp._rows.batches import CoordinateMean, GatheredRows, squeezed
+from skdp._rows.blocks import BlockSums, block_rows, places, rounding_slack
 from skdp._rows.bounds import (
     BoundedColumns,
     BoundedRows,
@@ -105,6 +117,7 @@ from skdp._rows.frames import Frame, Untyped, Words, count_bins, dense, read_fra
 from skdp._rows.gaps import find_gaps
 from skdp._rows.group_sums import GroupSums, group_rounding_slack, map_by
 from skdp._rows.groups import encode_groups
+from skdp._rows.inference_queries import CountsOfMappedLengths, SharesAndLosses, SumOfCurvatures
 from skdp._rows.kinds import (
     BOOLEAN,
     DATE as DATE_KIND,
@@ -117,9 +130,13 @@ from skdp._rows.kinds import (
     reader_of,
 )
 from skdp._rows.labels import label_beside, texts_apart
-from skdp._rows.row_sums import BlockSums, InferenceSums, RowSums, block_rows, rounding_slack
+from skdp._rows.queries import Query
+from skdp._rows.row_sums import RowSums
+from skdp._rows.rows_in_ball import RowsInUnits, in_units, rows_in_ball
+from skdp._rows.slope_queries import SecondMoment, SumOfSlopes, cut_parts, parts_of_groups
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries, days_of_dates
 from skdp._rows.step_tables import as_floats
+from skdp._rows.table_queries import CountsByBin, CountsByClass, CountsByWord, DistinctNumbers
 from skdp._rows.threads import map_in_order, single_threaded_blas
 from skdp._sklearn import StrOptions, in_order_of_rows, quietly, read_list
 from skdp.accountant import (
@@ -244,6 +261,7 @@ from skdp.linear_model.dpsgd._plan import (
 )
 from skdp.linear_model.dpsgd._solver import solve_dpsgd
 from skdp.linear_model.walr import _release as walr_release_module
+from skdp.linear_model.walr._queries import SumOfRows, SumsByLabel
 from skdp.linear_model.walr._release import prepared_rows
 from skdp.linear_model.walr._solver import BLOCK, consistent_means
 from skdp.linear_model.whitened import (
@@ -324,7 +342,7 @@ from skdp.preprocessing._plan import (
     plan_scaler,
     root_weights,
 )
-from skdp.preprocessing._solver import ColumnSums, find_quantiles, release_counts, scale_columns
+from skdp.preprocessing._solver import CountedColumns, find_quantiles, release_counts, scale_columns
 from skdp.preprocessing._tuned import N_THRESHOLDS
 from skdp.preprocessing.table._bins import (
     coarse_ends,

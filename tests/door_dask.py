@@ -18,9 +18,8 @@ from skdp.dask._parts import (
     PartitionSpec,
     RejectedPartition,
     _rows,
+    answer,
     own_part,
-    part_by_label,
-    part_moment,
     place_part,
 )
 from skdp.dask._passes import passes

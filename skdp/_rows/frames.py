@@ -1,6 +1,5 @@
 """Raw tables: columns of numbers, dates or words, with gaps, from data frames, arrays and lists."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -15,7 +14,7 @@ from skdp._rows.containers import (
     refuse_equal_names,
     refuse_rows,
 )
-from skdp._rows.entries import CLASSES, UnreadableEntryError, are_dates, is_gap_entry, same_word
+from skdp._rows.entries import UnreadableEntryError, are_dates, is_gap_entry, same_word
 from skdp._rows.kinds import (
     BOOLEAN,
     DATE,
@@ -27,7 +26,6 @@ from skdp._rows.kinds import (
     holds_numbers,
     reader_of,
 )
-from skdp._rows.naming import sort_categories
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries
 from skdp._sklearn import quietly, validate_data
 from skdp.exceptions import LostDataWarning, warn_user
@@ -125,15 +123,9 @@ class Frame:
         all_kinds = tuple(kinds.get(place, kind) for place, kind in enumerate(self.kinds))
         return replace(self, kinds=all_kinds, columns=tuple(columns))
 
-    def tallies(self, places, grid):
-        """Return for columns without a kind how many records have an entry of each of `CLASSES`.
-
-        For the grid see `parts`.
-        """
-        parts, n_classes = self.parts(grid), len(CLASSES)
-        entries = (self.columns[place] for place in places)
-        classes = (self.counted(column.classes[column.codes]) for column in entries)
-        return [np.bincount(c, parts, minlength=n_classes).astype(np.float64) for c in classes]
+    def ask(self, query):
+        """Return the answer to a `Query`; see `skdp._rows.table_queries`."""
+        return query.total(self)
 
     def numbers(self, place):
         """Return the entries of a column of numbers."""
@@ -149,34 +141,6 @@ class Frame:
         parts = 1.0 / np.bincount(self.groups)[self.groups]
         return present_records(np.floor(parts / grid) * grid if grid > 0.0 else parts)
 
-    def distinct(self, places):
-        """Return the numbers that columns hold, each once, sorted."""
-        return [np.unique(x[~np.isnan(x)]) for x in map(self.numbers, places)]
-
-    def bins(self, places, bounds, ends, grid):
-        """Return how many records are in each bin of columns of numbers, see `count_bins`.
-
-        Numbers are clipped to the bounds of their column where these aren't None. For the grid see
-        `parts`.
-        """
-        parts, columns = self.parts(grid), map(self.numbers, places)
-        clipped = (x if b is None else np.clip(x, *b) for x, b in zip(columns, bounds, strict=True))
-        return [count_bins(x, e, parts) for x, e in zip(clipped, ends, strict=True)]
-
-    def words(self, places):
-        """Return for columns how many records have each word: of a group the one of most rows."""
-        return [self._words(self.columns[place]) for place in places]
-
-    def _words(self, column):
-        codes = self.counted(column.codes)
-        if self.groups is not None:
-            codes = _most_frequent(codes, present_records(self.groups), column.known)
-        counts, total = np.bincount(codes, minlength=len(column.known)), Counter()
-        for code in np.flatnonzero(counts):
-            # A word that had two codes would not lose the records of one.
-            total[column.known[code]] += int(counts[code])
-        return total
-
 
 def count_bins(x, ends, parts=None):
     """Return how many entries, or parts of such, are in each bin of such ends, gaps in the last."""
@@ -184,18 +148,6 @@ def count_bins(x, ends, parts=None):
     is_end = np.append(ends, np.nan)[below] == x
     bins = np.where(np.isnan(x), 2 * ends.size + 1, 2 * below + is_end)
     return np.bincount(bins, parts, minlength=2 * ends.size + 2).astype(np.float64)
-
-
-def _most_frequent(codes, groups, known):
-    """Return for each group the word that most of its rows have, of several the first by text."""
-    ranks = {word: rank for rank, word in enumerate(sort_categories(known))}
-    rank_of = np.array([ranks[word] for word in known])
-    pairs = groups * len(known) + rank_of[codes]
-    distinct_pairs, counts = np.unique(pairs, return_counts=True)
-    group, rank = np.divmod(distinct_pairs, len(known))
-    order = np.lexsort((rank, -counts, group))
-    first = np.unique(group[order], return_index=True)[1]
-    return np.argsort(rank_of)[rank[order[first]]]
 
 
 def _of_rows(column, is_kept):

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from skdp._checks import check_within
 from skdp._release.plan import ADDITIVE_KEY, Budget, Plan
 from skdp._release.release import Cost, Planned, Release, costs_of, named
-from skdp._rows.row_sums import rounding_slack
+from skdp._rows.blocks import rounding_slack
 from skdp.accountant import GaussianEvent
 from skdp.additive import _tuned as tuned
 from skdp.linear_model.ball._plan import TargetsPlan, plan_targets

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skdp._rows.ball_queries import SumOfCutRows
 from skdp.dask._estimators import DaskDPRidge, DaskWhitened
 from skdp.dask._twins import constraints_of_twin
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPTweedieRegressor
@@ -19,7 +20,8 @@ class _DaskGeneralized(DaskWhitened):
 
         def exact_mean():
             centre, unit = np.zeros(1), np.ones(1)
-            total = of_targets.moved(centre, unit, np.inf, plan.steps.mechanism)
+            query = SumOfCutRows(centre, unit, np.inf, plan.steps.mechanism)
+            total = of_targets.ask(query)
             return total[0] / sums.n_rows
 
         mean, plan = self._sized(of_targets, plan, run, exact_mean)

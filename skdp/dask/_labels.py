@@ -19,6 +19,7 @@ from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import POSITIVE
 from skdp.linear_model.walr._noise import ReleasedSums
 from skdp.linear_model.walr._plan import SUMS, LabelBudget, plan_walr
+from skdp.linear_model.walr._queries import SumOfRows, SumsByLabel
 from skdp.linear_model.walr._release import CONSTRAINTS, make_aggregate
 from skdp.linear_model.walr._solver import BLOCK
 from skdp.linear_model.walr._tuned import INTERCEPT_POWER
@@ -174,12 +175,12 @@ def label_aggregate(
         n_classes=classes.size,
         rounding_slack=summation_slack(max(table.sizes), n_columns, targets.shape[1], BLOCK),
     )
-    with passes(table, reader, client=client) as sums:
-        part_sums = sums.of_rows()[np.newaxis]
+    with passes(table, reader, client=client) as rows:
+        part_sums = rows.ask(SumOfRows())[np.newaxis]
         run = plan.start(random_state)
         noisy = run.bound(SUMS, longest)
         released = ReleasedSums(
-            sums=run.release(SUMS, sums.by_label(noisy)),
+            sums=run.release(SUMS, rows.ask(SumsByLabel(noisy))),
             noise_cov=noisy.noise_std**2 * np.eye(n_columns),
             noise_multiplier=plan.noise_multiplier,
             sensitivity=noisy.sensitivity,

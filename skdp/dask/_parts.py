@@ -1,6 +1,6 @@
 """Rows that lie in parts: their digests, what is kept of each part, and sums over it."""
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from hashlib import blake2b, shake_128
 from typing import NamedTuple
@@ -8,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from skdp._rows.ball_sums import BallSums, RowsInUnits, in_units
+from skdp._rows.ball_sums import BallSums
 from skdp._rows.bounds import BoundedRows, null_records
 from skdp._rows.containers import refuse_unreadable
 from skdp._rows.fused import sums_compiled
 from skdp._rows.numbers import numbers_of
+from skdp._rows.queries import COLUMNS, CUT, PLACED, PUBLIC, RAW, TABLE, TARGETS
+from skdp._rows.rows_in_ball import RowsInUnits, in_units
 from skdp._rows.sparse import canonical
 from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import validate_arrays
@@ -20,9 +22,10 @@ from skdp.dask._groups import Groups, WithGroups, read_groups
 from skdp.dask._tables import RawTable
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import Ball
+from skdp.linear_model.walr._queries import LabelledRows
 from skdp.linear_model.walr._solver import PublicRows
 from skdp.linear_model.whitened._base import rows_of
-from skdp.preprocessing._solver import ColumnSums
+from skdp.preprocessing._solver import CountedColumns
 
 _OTHER_SIZE = "a partition has another number of rows than the collection states."
 _OTHER_COLUMNS = "a partition of {} has other columns than the collection states."
@@ -225,24 +228,73 @@ def of_part(function, reader, n_threads, X, kept, *args):
         return function(reader, n_threads, X, kept, *args)
 
 
-def part_of_ball(reader, n_threads, X, kept, name, *args):
-    """Return what a method of `BallSums` makes of a part."""
-    with BallSums(X, kept.norm == 0.0, n_threads, _shares(kept)).at_work() as sums:
-        return getattr(sums, name)(*args)
+def answer(reader, n_threads, X, kept, query, view, cut):
+    """Return what a part answers to a query about a view of its rows.
+
+    The cut is None but of the view `CUT`.
+    """
+    with _VIEWS[view](reader, n_threads, X, kept, query, cut) as rows:
+        return rows.ask(query)
 
 
-def part_of_targets(reader, n_threads, X, kept, name, *args):
-    """Return what a method of `BallSums` makes of the targets of a part, as rows."""
+def _raw_rows(reader, n_threads, X, kept, query, cut):
+    return BallSums(X, kept.norm == 0.0, n_threads, _shares(kept)).at_work()
+
+
+def _targets(reader, n_threads, X, kept, query, cut):
     # Without noise their mean is that of rows.
-    shares = _shares(kept) if args[-1].grid > 0.0 else None
-    with BallSums(kept.targets, kept.norm == 0.0, n_threads, shares).at_work() as sums:
-        return getattr(sums, name)(*args)
+    shares = _shares(kept) if query.grid > 0.0 else None
+    return BallSums(kept.targets, kept.norm == 0.0, n_threads, shares).at_work()
 
 
-def part_of_columns(reader, n_threads, X, kept, name, *args):
-    """Return what a method of `ColumnSums` makes of the columns that are counted of a part."""
-    sums = ColumnSums(reader.counted(X[kept.norm > 0.0]))
-    return getattr(sums, name)(*args)
+def _placed_rows(reader, n_threads, X, kept, query, cut):
+    return _sums(reader, n_threads, X, kept).at_work()
+
+
+@contextmanager
+def _cut_rows(reader, n_threads, X, kept, query, cut):
+    with _sums(reader, n_threads, X, kept).at_work() as rows:
+        rows.bound_slopes(cut.A, cut.bound, kept.lengths)
+        if cut.longest is not None:
+            rows.shorten(cut.longest)
+        yield rows
+
+
+@contextmanager
+def _columns(reader, n_threads, X, kept, query, cut):
+    yield CountedColumns(reader.counted(X[kept.norm > 0.0]))
+
+
+@contextmanager
+def _table(reader, n_threads, X, kept, query, cut):
+    codes = None if kept.groups is None else kept.groups.codes
+    with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
+        yield kept.table.frame(X, codes)
+
+
+@contextmanager
+def _public_rows(reader, n_threads, X, kept, query, cut):
+    with single_threaded_blas:
+        yield LabelledRows(PublicRows(_rows(X, kept)), kept.targets)
+
+
+_VIEWS = {
+    RAW: _raw_rows,
+    TARGETS: _targets,
+    PLACED: _placed_rows,
+    CUT: _cut_rows,
+    COLUMNS: _columns,
+    TABLE: _table,
+    PUBLIC: _public_rows,
+}
+
+
+class Cut(NamedTuple):
+    """How the slopes of all parts are cut; see `RowSums.bound_slopes` and `RowSums.shorten`."""
+
+    A: object
+    bound: float
+    longest: float | None = None
 
 
 def part_groups(reader, n_threads, X, kept):
@@ -273,37 +325,6 @@ def measure_part(reader, n_threads, X, kept, A, bound):
         return kept
     with _sums(reader, n_threads, X, kept).at_work() as sums:
         return kept._replace(lengths=sums.bound_slopes(A, bound))
-
-
-def part_moment(reader, n_threads, X, kept, mechanism):
-    """Return the second moment of a part, see `RowSums.moment`."""
-    with _sums(reader, n_threads, X, kept).at_work() as sums:
-        return sums.moment(mechanism)
-
-
-def part_at_slopes(reader, n_threads, X, kept, A, bound, longest, name, *args):
-    """Return what a method makes of a part whose slopes are cut, see `InferenceSums`.
-
-    No row counts as one that is longer than `longest`, where that isn't None.
-    """
-    with _sums(reader, n_threads, X, kept).at_work() as sums:
-        sums.bound_slopes(A, bound, kept.lengths)
-        if longest is not None:
-            sums.shorten(longest)
-        return getattr(sums, name)(*args)
-
-
-def part_by_label(reader, n_threads, X, kept, mechanism):
-    """Return the sum of the rows of each class, of two classes of the second only."""
-    public = PublicRows(_rows(X, kept))
-    with single_threaded_blas:
-        return mechanism.rounded(public.sums((kept.targets > 0.0).astype(np.float64)))
-
-
-def part_of_rows(reader, n_threads, X, kept):
-    """Return the sum of the rows of a part."""
-    with single_threaded_blas:
-        return PublicRows(_rows(X, kept)).total
 
 
 def _sums(reader, n_threads, X, kept):

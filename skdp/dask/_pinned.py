@@ -14,7 +14,7 @@ from skdp._rows.fused import can_compile
 from skdp._rows.threads import map_in_order, single_threaded_blas
 from skdp.dask import _parts
 from skdp.dask._clients import CHANGED, call_client
-from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum
+from skdp.dask._sums import PartedSums, _check, _refuse_if_any
 from skdp.dask._tables import map_table, of_mapped
 
 # A worker's process may use this part of its memory once a copy is made: Dask writes what it
@@ -122,22 +122,26 @@ class PinnedSums(PartedSums):
         self._steps = [*self._steps, (_mapped, map_table, (basis,))]
         self._on_pass()
 
-    def _sums(self, name, function, args, is_exact):
-        sums_by_place, missing = {}, range(len(self._stated))
+    def _answers(self, name, function, args, join=None):
+        answer_of, missing = {}, range(len(self._stated))
         for _ in range(_MOST_LOADS):
-            sums = self._ask(name, (function, self._reader, is_exact, self._steps), args, missing)
-            sums, missing = _joined(self._gather(self._fewer(sums) if is_exact else sums))
-            sums_by_place |= sums
+            futures = self._ask_workers(
+                name, (function, self._reader, join, self._steps), args, missing
+            )
+            futures = futures if join is None else self._fewer(futures, join)
+            answers, missing = _together(self._gather(futures))
+            answer_of |= answers
             if not missing:
-                return [sums_by_place[place] for place in sorted(sums_by_place)]
+                return [answer_of[place] for place in sorted(answer_of)]
             # Tasks compare what was loaded with what was seen at first.
             self._load(missing)
         raise RuntimeError(_LOST)
 
-    def _ask(self, name, what, args, places):
-        """Return futures of sums over parts, of those together that a worker has pinned.
+    def _ask_workers(self, name, what, args, places):
+        """Return futures of answers of parts, of those together that a worker has pinned.
 
-        What is asked has a function, a reader, whether sums are exact, and steps to take before.
+        What is asked has a function, a reader, what joins answers in any order or None, and steps
+        to take before.
         """
         by_task = defaultdict(list)
         for place in places:
@@ -149,15 +153,15 @@ class PinnedSums(PartedSums):
                 by_task[worker, None].append((*part, None))
             else:
                 by_task[worker, place].append((*part, self._part(place)))
-        tasks = [(_sum_pinned, *what, parts, args) for parts in by_task.values()]
+        tasks = [(_ask_pinned, *what, parts, args) for parts in by_task.values()]
         return self._submit(name, tasks, [worker for worker, _ in by_task])
 
-    def _fewer(self, sums):
-        """Return so few futures of sums that they can come here."""
-        while len(sums) > _MOST_GATHERED:
-            heaps = [sums[i : i + _BRANCHES] for i in range(0, len(sums), _BRANCHES)]
-            sums = self._submit("add", [(_added, heap) for heap in heaps])
-        return sums
+    def _fewer(self, futures, join):
+        """Return so few futures of answers that they can come here."""
+        while len(futures) > _MOST_GATHERED:
+            heaps = [futures[i : i + _BRANCHES] for i in range(0, len(futures), _BRANCHES)]
+            futures = self._submit("add", [(_joined, heap, join) for heap in heaps])
+        return futures
 
     def _submit(self, name, tasks, workers=None):
         """Return futures of tasks, each a function and its arguments; and a worker, if told."""
@@ -212,13 +216,13 @@ async def _watch(worker):
         await worker.plugin_add(_Unpins(), _PLUGIN)
 
 
-def _sum_pinned(function, reader, is_exact, steps, parts, args):
-    """Return sums over pinned parts, by their place, and the places of those that aren't here.
+def _ask_pinned(function, reader, join, steps, parts, args):
+    """Return answers of pinned parts, by their place, and the places of those that aren't here.
 
-    One sum over all, unless sums have to be added in the order of parts.
+    One answer of all where they may be joined in any order.
     """
 
-    def sum_part(place, key, seen, begun, unpinned):
+    def ask_part(place, key, seen, begun, unpinned):
         pinned = _PINNED.get(key)
         pinned_rows, kept, n_done = (None, None, 0) if pinned is None else pinned.state
         X = pinned_rows
@@ -243,29 +247,30 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
     n_threads = _n_threads(reader)
     n_parts = min(n_threads, len(parts))
     n_threads //= n_parts
-    sums, lost = {}, []
+    answer_of, lost = {}, []
     with single_threaded_blas:
-        results = map_in_order(sum_part, parts, n_parts)
-        for (place, *_), sum_of_part in zip(parts, results, strict=True):
-            if sum_of_part is None:
+        answers = map_in_order(ask_part, parts, n_parts)
+        for (place, *_), answer in zip(parts, answers, strict=True):
+            if answer is None:
                 lost.append(place)
             else:
-                sums[place] = sum_of_part
-    return _added([(sums, lost)]) if is_exact else (sums, lost)
+                answer_of[place] = answer
+    return (answer_of, lost) if join is None else _joined([(answer_of, lost)], join)
 
 
-def _joined(answers):
-    """Return sums by place, and lost places, of several workers."""
-    sums, lost = {}, []
+def _together(answers):
+    """Return answers by place, and lost places, of several workers."""
+    answer_of, lost = {}, []
     for some, others in answers:
-        sums |= some
+        answer_of |= some
         lost += others
-    return sums, lost
+    return answer_of, lost
 
 
-def _added(answers):
-    sums, lost = _joined(answers)
-    return ({min(sums): _sum(sums.values())} if sums else sums), lost
+def _joined(answers, join):
+    """Return one answer for all, by the first place, and lost places, of several workers."""
+    answer_of, lost = _together(answers)
+    return ({min(answer_of): join(answer_of.values())} if answer_of else answer_of), lost
 
 
 def _n_threads(reader):

@@ -7,7 +7,6 @@ import tempfile
 from functools import partial
 from itertools import chain
 from secrets import token_hex
-from types import SimpleNamespace
 
 import dask
 import numpy as np
@@ -15,12 +14,14 @@ from joblib import effective_n_jobs
 
 from skdp._rows.bounds import present_records, stretch_of
 from skdp._rows.fused import can_compile
-from skdp._rows.threads import map_in_order, sum_in_order
+from skdp._rows.queries import CUT, TARGETS
+from skdp._rows.threads import map_in_order
 from skdp._sklearn import as_configured_here
 from skdp.dask import _parts, _tables
 from skdp.dask._clients import CHANGED, RowsChangedError, call_locally, culled
 from skdp.dask._groups import count_groups
 from skdp.dask._parts import (
+    Cut,
     KeyedDigest,
     PartitionSpec,
     RejectedPartition,
@@ -42,25 +43,26 @@ _ALIGNED = 64
 
 
 class PartedSums:
-    """What `learn_ball` and `solve_whitened` ask of rows, summed over parts.
+    """Rows in parts, which answer queries together.
 
-    The sum of a part is on the grid of the mechanism that will release the whole. So parts may be
-    added in any order, and a part that was computed twice counts as it did before. Without noise
-    there is no grid: sums are then added in the order of parts. `on_pass` is called at the end of
-    every pass over the rows; for the reader see `own_part`. Sums of all parts are `compiled`, or of
-    none.
+    The answer of a part is on the grid of the mechanism that will release the whole. So parts may
+    be added in any order, and a part that was asked twice counts as it did before. Without noise
+    there is no grid: answers are then joined in the order of parts. `on_pass` is called at the end
+    of every pass over the rows; for the reader see `own_part`. Sums of all parts are `compiled`, or
+    of none.
 
     Subclasses have `read`, which reads all parts twice and keeps what is kept of them (a ValueError
     that quotes no entry if one can't be used, or changed) and tells by `_is_sparse` whether the
     rows of any are sparse, `_keep`, which keeps what a function makes of that and the rows,
-    `map_table`, after which the rows of a raw table are the columns of a basis, and `_sums`, which
-    gives sums that add up to the whole: in the order of parts where they aren't exact. All that
+    `map_table`, after which the rows of a raw table are the columns of a basis, and `_answers`,
+    which gives what a function makes of parts: of each in their order, or of several where they
+    may be joined in any order. All that
     holds rows is dropped by `close`.
     """
 
     def __init__(self, table, reader, on_pass, compiled):
         self._table, self._reader, self._on_pass = table, reader, on_pass
-        self._seal, self._longest = KeyedDigest(token_hex(16).encode()), None
+        self._seal, self._cut = KeyedDigest(token_hex(16).encode()), None
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
         sizes = zip(table.sizes, null_rows, strict=True)
@@ -83,31 +85,25 @@ class PartedSums:
             return self.n_rows, False
         return count_groups(self._of_each("groups", _parts.part_groups)), True
 
-    def bins(self, places, bounds, ends, grid):
-        """See `Frame.bins`."""
-        # Numbers of rows are exact without a grid, too, but parts of them aren't.
-        args = "bins", places, bounds, ends, grid
-        counts = self._total("bins", _tables.part_counts, *args, grid=grid)
-        return np.split(counts, np.cumsum([2 * e.size + 2 for e in ends])[:-1])
+    def ask(self, query):
+        """Return the answer to a `Query`."""
+        return self.ask_about(query.view, query)
 
-    def tallies(self, places, grid):
-        """See `Frame.tallies`."""
-        counts = self._total("tallies", _tables.part_counts, "tallies", places, grid, grid=grid)
-        return np.split(counts, len(places))
+    def ask_about(self, view, query):
+        """Return the answer to a `Query` about another view of rows than its own."""
+        cut = self._cut if view == CUT else None
+        args, is_exact = (query, view, cut), query.grid > 0.0
+        total = query.join(
+            self._answers(view, _parts.answer, args, join=query.join if is_exact else None)
+        )
+        self._on_pass()
+        return total
 
     def decided(self, kinds):
         """Return these sums, of a table in which the kinds of columns, by place, are decided."""
         self._keep("kinds", _tables.settle_part, kinds)
         self._on_pass()
         return self
-
-    def words(self, places):
-        """See `Frame.words`."""
-        return _tables.add_words(self._of_each("table", _tables.part_of_table, "words", places))
-
-    def distinct(self, places):
-        """See `Frame.distinct`."""
-        return _tables.unite(self._of_each("table", _tables.part_of_table, "distinct", places))
 
     def read_by(self, reader):
         """Have parts read as this reader says from now on."""
@@ -118,39 +114,13 @@ class PartedSums:
         self._keep("view", _tables.view_part, view)
         self._on_pass()
 
-    def counts(self, *args):
-        """See `BallSums.counts`."""
-        return self._of_ball("counts", *args)
-
-    def counts_by_column(self, *args):
-        """See `BallSums.counts_by_column`."""
-        return self._of_ball("counts_by_column", *args)
-
-    def moved(self, *args):
-        """See `BallSums.moved`."""
-        return self._of_ball("moved", *args)
-
-    def squares(self, *args):
-        """See `BallSums.squares`."""
-        return self._of_ball("squares", *args)
-
-    def longest(self, *args):
-        """See `BallSums.longest`."""
-        return max(self._of_each("ball", _parts.part_of_ball, "longest", *args))
-
     def stretch(self, shift, length):
         """See `BallSums.stretch`."""
         return stretch_of(shift, length) if self._is_sparse else 1.0
 
-    def _of_ball(self, name, *args, function=_parts.part_of_ball):
-        return self._total("ball", function, name, *args, grid=args[-1].grid)
-
     def of_targets(self):
-        """Return what `learn_targets` asks of targets, as rows; see `BallSums`."""
-        of_ball = partial(self._of_ball, function=_parts.part_of_targets)
-        return SimpleNamespace(
-            counts_by_side=partial(of_ball, "counts_by_side"), moved=partial(of_ball, "moved")
-        )
+        """Return the targets of all parts as rows; see `BallSums`."""
+        return TargetsOfParts(self)
 
     def move_targets(self, bounds):
         """Have targets moved to bounds, and mapped as training takes them, from now on."""
@@ -162,65 +132,34 @@ class PartedSums:
         self._keep("place", _parts.place_part, ball)
         self._on_pass()
 
-    def moment(self, mechanism):
-        """See `RowSums.moment`."""
-        return self._total("moment", _parts.part_moment, mechanism, grid=mechanism.grid)
-
     def bound_slopes(self, A, bound, is_measured=False):
         """See `RowSums.bound_slopes`; instead of lengths, tell that parts keep them."""
-        self._A, self._bound = A, bound
+        self._cut = Cut(A, bound, self._cut.longest if is_measured else None)
         if not is_measured:
             self._keep("measure", _parts.measure_part, A, bound)
             self._on_pass()
         return True
 
     def shorten(self, longest):
-        """See `InferenceSums.shorten`."""
-        self._longest = longest
-
-    def lengths(self, *args):
-        """See `InferenceSums.lengths`."""
-        return self._at_slopes("lengths", *args)
-
-    def means(self, *args):
-        """See `InferenceSums.means`."""
-        return self._at_slopes("means", *args)
-
-    def matrix(self, *args):
-        """See `InferenceSums.matrix`."""
-        return self._at_slopes("matrix", *args)
-
-    def _at_slopes(self, name, *args):
-        slopes = self._A, self._bound, self._longest
-        return self._total(name, _parts.part_at_slopes, *slopes, name, *args, grid=args[-1].grid)
-
-    def slopes(self, w, mechanism):
-        """See `RowSums.slopes`."""
-        return self._at_slopes("slopes", w, mechanism)
-
-    def of_columns(self):
-        """Return what transformers ask of columns; see `ColumnSums`."""
-        total = partial(self._total, "columns", _parts.part_of_columns, grid=1.0)
-        return SimpleNamespace(below=partial(total, "below"), moments=partial(total, "moments"))
-
-    def by_label(self, mechanism):
-        """Return the sum of the rows of each class, see `part_by_label`."""
-        return self._total("labels", _parts.part_by_label, mechanism, grid=mechanism.grid)
-
-    def of_rows(self):
-        """Return the sum of the rows, of shape (p,)."""
-        return self._total("rows", _parts.part_of_rows)
+        """See `RowSums.shorten`."""
+        self._cut = self._cut._replace(longest=longest)
 
     def _of_each(self, name, function, *args):
         """Return what a function makes of each part, in their order."""
-        results = list(self._sums(name, function, args, is_exact=False))
+        results = list(self._answers(name, function, args))
         self._on_pass()
         return results
 
-    def _total(self, name, function, *args, grid=0.0):
-        total = _sum(self._sums(name, function, args, is_exact=grid > 0.0))
-        self._on_pass()
-        return total
+
+class TargetsOfParts:
+    """The targets of all parts as rows, which are asked as `BallSums` are."""
+
+    def __init__(self, parts):
+        self._parts = parts
+
+    def ask(self, query):
+        """Return the answer to a `Query`."""
+        return self._parts.ask_about(TARGETS, query)
 
 
 class LocalSums(PartedSums):
@@ -267,7 +206,7 @@ class LocalSums(PartedSums):
         self._owned = [(x, k) if X is None else (X, _tables.of_mapped(k)) for (x, _), (X, k) in two]
         self._on_pass()
 
-    def _sums(self, name, function, args, is_exact):
+    def _answers(self, name, function, args, join=None):
         return self._each(function, args)
 
     def _each(self, function, args):
@@ -350,9 +289,3 @@ def _check(kept, seen):
     """Refuse a part that is read again, if it is another."""
     if verdict(kept) != seen:
         raise RowsChangedError
-
-
-def _sum(parts):
-    """Return the sum of arrays, none of which changes: a task may be run again on the same."""
-    parts = iter(parts)
-    return sum_in_order(chain([next(parts).copy()], parts))

@@ -1,9 +1,7 @@
 """Raw tables in parts: what is kept of them, and counts of their numbers and words."""
 
 import json
-from collections import Counter
 from dataclasses import dataclass
-from itertools import chain
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -91,7 +89,7 @@ class RawTable(NamedTuple):
 
 
 class _Tallied(NamedTuple):
-    """Of a column without a kind, what `Frame.tallies` asks for."""
+    """Of a column without a kind, what `CountsByClass` asks for."""
 
     codes: np.ndarray
     classes: np.ndarray
@@ -142,11 +140,6 @@ def _decoded(texts):
     )
 
 
-def _with_gap(word):
-    # A gap is found by identity, which it loses where it is sent or written.
-    return np.nan if word != word else word
-
-
 @dataclass(frozen=True)
 class TableReader:
     """What workers get to know of what reads a table; see `skdp.dask._parts.own_part`."""
@@ -172,18 +165,6 @@ class TableReader:
 
     def targets(self, y):
         return y[:, np.newaxis]
-
-
-def part_counts(*args):
-    """Return the arrays that a method of `Frame` gives for a part, one after another."""
-    return np.concatenate(part_of_table(*args))
-
-
-def part_of_table(reader, n_threads, X, kept, name, *args):
-    """Return what a method of `Frame` gives for a part."""
-    codes = None if kept.groups is None else kept.groups.codes
-    with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
-        return getattr(kept.table.frame(X, codes), name)(*args)
 
 
 def settle_part(reader, n_threads, X, kept, kinds):
@@ -220,17 +201,3 @@ def view_part(reader, n_threads, X, kept, view):
 def of_mapped(kept):
     """Return what is kept of a part of which the mapped rows are held."""
     return kept._replace(table=kept.table._replace(is_mapped=True, words=None, decided={}))
-
-
-def add_words(parts):
-    """Return for each column how many records have each word, from such counts of parts."""
-    totals = [Counter() for _ in parts[0]]
-    for total, table in chain.from_iterable(zip(totals, part, strict=True) for part in parts):
-        for word, count in table.items():
-            total[_with_gap(word)] += count
-    return totals
-
-
-def unite(parts):
-    """Return for each column the numbers that it holds, from those of parts."""
-    return [np.unique(np.concatenate(columns)) for columns in zip(*parts, strict=True)]

@@ -110,7 +110,7 @@ def _fit_numbers(transformer, X, table, client):
 
         def start():
             plan = transformer._plan(table.n_rows, table.n_features)
-            return plan, plan.start(transformer.random_state), sums.of_columns()
+            return plan, plan.start(transformer.random_state), sums
 
         return transformer._learn(
             start, table.n_features, also_public=(PARTITIONS,), not_covered=_NOT_COVERED

@@ -26,9 +26,10 @@ from skdp._families.targets import (
 )
 from skdp._families.weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp._release.plan import CLASSES_READ
-from skdp._rows.ball_sums import BallSums, by_row
+from skdp._rows.ball_sums import BallSums
 from skdp._rows.bounds import clip_rows, summation_slack
 from skdp._rows.numbers import validate_numbers
+from skdp._rows.rows_in_ball import by_row
 from skdp._rows.threads import BLOCK_ROWS
 from skdp._sklearn import Interval, StrOptions, quietly
 from skdp.exceptions import warn_user

@@ -8,7 +8,7 @@ from skdp._rows.bounds import counted_rows
 from skdp._rows.fused import sums_of
 from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
-from skdp.preprocessing._solver import ColumnSums
+from skdp.preprocessing._solver import CountedColumns
 
 
 class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator):
@@ -50,7 +50,8 @@ class NumberTransformer(PrivateTransformer):
     """A private transformer of numbers, none of them missing, that keeps their type.
 
     Subclasses have `_learn`, which publishes what sums over columns tell: of a function that gives
-    a plan, its run and `ColumnSums`, of the number of features, and what the report says besides.
+    a plan, its run and `CountedColumns`, of the number of features, and what the report says
+    besides.
     """
 
     def _learn_rows(self, X, groups):
@@ -59,7 +60,7 @@ class NumberTransformer(PrivateTransformer):
         def start():
             plan, run, rows = self._start(X, groups)
             with sums_of(groups):
-                return plan, run, ColumnSums(self._counted(X[rows]))
+                return plan, run, CountedColumns(self._counted(X[rows]))
 
         return self._learn(start, X.shape[1])
 

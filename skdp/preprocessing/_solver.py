@@ -1,11 +1,14 @@
 """What fills the gaps of columns: noisy means and medians, in ranges that are public."""
 
 from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from skdp._rows.naming import sort_categories
+from skdp._rows.queries import COLUMNS, Query
 from skdp._rows.threads import single_threaded_blas
 from skdp.preprocessing import _tuned as tuned
 from skdp.preprocessing._plan import (
@@ -25,53 +28,74 @@ _EPSILON = 2.0**-52
 _BLOCK = 2**14
 
 
-class ColumnSums:
-    """Sums over rows by column, of whole numbers: those of parts of the rows add up exactly."""
+class CountedColumns(NamedTuple):
+    """Columns of numbers in memory, of the records that count."""
 
-    def __init__(self, X):
-        self.X = X
+    X: np.ndarray
 
-    def below(self, edges):
-        """Return how many entries are below each threshold, edges but the first and last."""
+    def ask(self, query):
+        """Return the answer to a `Query`."""
+        return query.total(self)
+
+
+@dataclass(frozen=True, eq=False)
+class CountsBelow(Query):
+    """How many entries of each column are below each threshold, edges but the first and last."""
+
+    edges: np.ndarray
+
+    # Whole numbers add up exactly.
+    view, grid = COLUMNS, 1.0
+
+    def total(self, columns):
         # Sorting first is several times faster than to look for the cell of each.
-        columns = zip(self.X.T, edges, strict=True)
-        return np.array([np.searchsorted(np.sort(x), ends[1:-1]) for x, ends in columns])
+        each = zip(columns.X.T, self.edges, strict=True)
+        return np.array([np.searchsorted(np.sort(x), ends[1:-1]) for x, ends in each])
 
-    def moments(self, middle, half):
-        """Return the sums of `sum_moments`, of shape (n_columns, 2)."""
-        columns = zip(self.X.T, middle, half, strict=True)
-        return np.array([sum_moments(*column) for column in columns])
+
+@dataclass(frozen=True, eq=False)
+class SumsOfMoments(Query):
+    """The sums of `sum_moments`, of shape (n_columns, 2)."""
+
+    middle: np.ndarray
+    half: np.ndarray
+
+    view, grid = COLUMNS, 1.0
+
+    def total(self, columns):
+        each = zip(columns.X.T, self.middle, self.half, strict=True)
+        return np.array([sum_moments(*column) for column in each])
 
 
 @np.errstate(all="ignore")
-def find_quantiles(sums, *, plan, quantiles, run):
+def find_quantiles(columns, *, plan, quantiles, run):
     """Return a low and a high quantile of each column, noisy where the plan is private.
 
-    Shares of records that noise hides can't be cut off: quantiles further out move inwards. Of
-    `sums` see `ColumnSums`, whose rows are asked for without noise alone.
+    Shares of records that noise hides can't be cut off: quantiles further out move inwards. Without
+    noise `columns` are `CountedColumns`.
     """
     if not plan.budget.is_private:
-        exact = np.quantile(sums.X.astype(np.float64), quantiles, axis=0)
+        exact = np.quantile(columns.X.astype(np.float64), quantiles, axis=0)
         return _finite(run.release(DISTRIBUTIONS, exact))
     within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
-    released = zip(_release_shares(sums, plan, run), plan.edges, strict=True)
+    released = zip(_release_shares(columns, plan, run), plan.edges, strict=True)
     return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
 
 
-def scale_columns(sums, *, plan, run):
+def scale_columns(columns, *, plan, run):
     """Return a centre and a scale of each column, noisy where the plan is private.
 
     Where the records are is found first, all but tails; then means and mean squares of what is
     clipped to that. No variance is taken to be below the spread of its noise.
     """
     if not plan.budget.is_private:
-        mean, scale = _exact_scales(sums.X)
+        mean, scale = _exact_scales(columns.X)
         return _finite([run.release(DISTRIBUTIONS, mean), run.release(MOMENTS, scale)])
     quantiles = plan.tail, 1.0 - plan.tail
-    low, high = find_quantiles(sums, plan=plan, quantiles=quantiles, run=run)
+    low, high = find_quantiles(columns, plan=plan, quantiles=quantiles, run=run)
     middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, _SMALLEST_SCALE)
-    mechanism, moments = run.mechanism(MOMENTS), sums.moments(middle, half)
+    mechanism, moments = run.mechanism(MOMENTS), columns.ask(SumsOfMoments(middle, half))
     means = run.release(MOMENTS, moments * CONTRIBUTION_STEP) / plan.n_rows
     mean = np.clip(means[:, 0], -1.0, 1.0)
     least = min(mechanism.noise_std / plan.n_rows, 1.0)
@@ -79,11 +103,11 @@ def scale_columns(sums, *, plan, run):
     return middle + half * mean, np.maximum(half * np.sqrt(variance), _SMALLEST_SCALE)
 
 
-def _release_shares(sums, plan, run):
+def _release_shares(columns, plan, run):
     """Return by column the share of records below each threshold, rising from 0 to 1."""
     weights = root_weights()
     with single_threaded_blas:
-        between = [np.diff(below, prepend=0) for below in sums.below(plan.edges)]
+        between = [np.diff(below, prepend=0) for below in columns.ask(CountsBelow(plan.edges))]
         roots = [np.convolve(counts, weights)[: tuned.N_THRESHOLDS] for counts in between]
         released = run.release(DISTRIBUTIONS, np.array(roots))
         counts = [np.convolve(root, weights)[: tuned.N_THRESHOLDS] for root in released]

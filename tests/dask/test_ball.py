@@ -6,20 +6,30 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 
+from tests.door import CountsByColumn, CountsOfLengths, SumOfCutRows
+
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
 
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
-from tests.door import Ball, bins_about, null_records, row_sums_module as _row_sums, rows_in_ball
+from tests.door import (
+    Ball,
+    SecondMoment,
+    SumOfSlopes,
+    bins_about,
+    blocks_module as _blocks,
+    null_records,
+    rows_in_ball,
+)
 from tests.door_dask import (
     CHANGED,
     KeyedDigest,
     PartitionSpec,
     Reader,
     _rows,
+    answer,
     own_part,
-    part_moment,
     passes,
     place_part,
     read_table,
@@ -164,7 +174,7 @@ def reader_of(model):
 
 @pytest.mark.parametrize("as_kind", [np.array, csr_array])
 def test_what_is_kept_of_blocks_is_what_is_kept_of_all_rows(as_kind, data, monkeypatch):
-    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * (D + 1) * 700)
+    monkeypatch.setattr(_blocks, "_BLOCK_BYTES", 8 * (D + 1) * 700)
     # No row of the first block is beyond the radius.
     X, y = data[0].copy(), data[1][:, 0]
     X[:700] = CENTRE
@@ -187,8 +197,9 @@ def test_what_is_kept_of_blocks_is_what_is_kept_of_all_rows(as_kind, data, monke
     np.testing.assert_array_equal(rows, expected)
     mechanism = DaskDPRidge(**RIDGE)._plan(N, D, 1).moment.mechanism
     with reader.sums(whole, kept.targets, 1).at_work() as sums:
-        expected = sums.moment(mechanism)
-    found = part_moment(reader, 1, as_kind(X), placed, mechanism)
+        expected = sums.ask(SecondMoment(mechanism))
+    query = SecondMoment(mechanism)
+    found = answer(reader, 1, as_kind(X), placed, query, query.view, None)
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=2.0 * mechanism.grid)
 
 
@@ -197,17 +208,17 @@ def sums_of(X, y, model, plan, ball):
     releases, bins, followed = plan.ball, bins_about(1.0), plan.following(ball.radius, 1.0, None)
     cut, moment = releases.recentre.bounded(ball.radius), followed.moment
     with passes(read_table(*in_parts(X, y)), reader_of(model)) as sums:
-        for method, release, args in (
-            (sums.counts, releases.radius, (bins, ball.center, ball.scale)),
-            (sums.counts_by_column, releases.scales, (bins, ball.center, ball.scale)),
-            (sums.moved, cut, (ball.center, ball.scale, ball.radius)),
+        for query, release, args in (
+            (CountsOfLengths, releases.radius, (bins, ball.center, ball.scale)),
+            (CountsByColumn, releases.scales, (bins, ball.center, ball.scale)),
+            (SumOfCutRows, cut, (ball.center, ball.scale, ball.radius)),
         ):
-            yield method(*args, release.mechanism), release
+            yield sums.ask(query(*args, release.mechanism)), release
         sums.place(ball)
-        yield sums.moment(moment.mechanism), moment
+        yield sums.ask(SecondMoment(moment.mechanism)), moment
         sums.bound_slopes(np.diag([0.5, 2.0, 1.0, 1.0, 1.0]), 0.1)
         step = followed.steps.split(5).bounded(0.1, stretch=4.0)
-        yield sums.slopes(np.ones((D + 1, 1)), step.mechanism), step
+        yield sums.ask(SumOfSlopes(np.ones((D + 1, 1)), step.mechanism)), step
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
@@ -234,7 +245,7 @@ def test_a_record_moves_sums_by_their_bounds(adjacency, data):
             assert np.array_equal(value, release.mechanism.rounded(value))
 
 
-@pytest.mark.parametrize("when", ["counts", "moved", "place"])
+@pytest.mark.parametrize("when", [CountsOfLengths, SumOfCutRows, "place"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("has_room", [True, False])
 def test_rows_that_are_others_in_one_pass_alone(
@@ -251,18 +262,19 @@ def test_rows_that_are_others_in_one_pass_alone(
     rows = dask.delayed(lambda: np.memmap(path, file.dtype, "r", shape=file.shape), pure=False)()
     X = dask.array.from_delayed(rows, data[0].shape, data[0].dtype)
     y = dask.array.from_array(data[1][:, 0], chunks=N)
-    method = getattr(_sums.PartedSums, when)
+    name = when if when == "place" else "ask"
+    method = getattr(_sums.PartedSums, name)
 
-    def of_others(self, *args):
-        file[15] = 1e6
+    def of_others(self, asked):
+        file[15] = 1e6 if when == "place" or isinstance(asked, when) else data[0][15]
         try:
-            return method(self, *args)
+            return method(self, asked)
         finally:
             file[15] = data[0][15]
 
     model = DaskDPRidge(epsilon=4.0, n_jobs=n_jobs, **RIDGE)
     expected = learnt(model.fit(X, y))
-    monkeypatch.setattr(_sums.PartedSums, when, of_others)
+    monkeypatch.setattr(_sums.PartedSums, name, of_others)
     if has_room:
         np.testing.assert_array_equal(learnt(model.fit(X, y)), expected)
         return

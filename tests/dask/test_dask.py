@@ -30,7 +30,7 @@ from skdp.linear_model import (
     DPRidge,
 )
 from skdp.preprocessing import BoundsScaler, NormClipper
-from tests.door import Budget, row_sums_module as _row_sums
+from tests.door import Budget, SecondMoment, SumOfSlopes, blocks_module as _blocks
 from tests.door_dask import (
     CHANGED,
     Reader,
@@ -185,9 +185,9 @@ def test_a_record_moves_a_sum_by_its_bound(data, adjacency):
         X[1234] = row
         table = read_table(*in_parts(X, y, 300))
         with passes(table, _reader(model)) as sums:
-            moment = sums.moment(mechanisms[0])
+            moment = sums.ask(SecondMoment(mechanisms[0]))
             sums.bound_slopes(A, 0.1)
-            seen.append((moment, sums.slopes(w, mechanisms[1])))
+            seen.append((moment, sums.ask(SumOfSlopes(w, mechanisms[1]))))
     for one in seen:
         for other in seen:
             assert np.linalg.norm(one[0] - other[0]) <= np.sqrt(2.0) * mechanisms[0].sensitivity
@@ -356,7 +356,7 @@ def test_passes_are_shown(data, capsys):
 
 
 def test_slack_does_not_grow_with_rows():
-    slacks = [_row_sums.rounding_slack(n, 50, 1) for n in (10**6, 10**12)]
+    slacks = [_blocks.rounding_slack(n, 50, 1) for n in (10**6, 10**12)]
     assert slacks[0] == slacks[1] < 1e-6
     assert DaskDPRidge()._plan(10**9, 50, 1).moment.mechanism.grid > 0.0
     assert Budget(1.0, 1e-12, "zero_out", "pld").is_private

@@ -23,12 +23,18 @@ from skdp.dask import (
 from skdp.ledger import PrivacyLedger
 from tests.door import (
     BallSums,
+    CountsByColumn,
+    CountsOfLengths,
+    SecondMoment,
+    SumOfCutRows,
+    SumOfSlopes,
+    SumOfSquares,
     bins_about,
+    blocks_module as _blocks,
     clip_rows,
     fused_module as _fused,
     group_sums_module as _group_sums,
     null_records,
-    row_sums_module as _row_sums,
     shares_of,
 )
 from tests.door_dask import (
@@ -368,14 +374,14 @@ def sums_in_parts(X, y, ids, model, A, w, mechanisms, largest):
     bins, centre, unit = bins_about(1.0), np.full(D, 0.3), np.ones(D)
     counts, moved, moment, slopes = mechanisms
     with passes(read_table(*in_parts(X, y, ids)), reader) as sums:
-        yield sums.counts(bins, centre, unit, counts)
-        yield sums.counts_by_column(bins, centre, unit, counts)
-        yield sums.moved(centre, unit, 2.0, moved)
-        yield sums.squares(centre, unit, 2.0, moved)
+        yield sums.ask(CountsOfLengths(bins, centre, unit, counts))
+        yield sums.ask(CountsByColumn(bins, centre, unit, counts))
+        yield sums.ask(SumOfCutRows(centre, unit, 2.0, moved))
+        yield sums.ask(SumOfSquares(centre, unit, 2.0, moved))
         sums.place(None)
-        yield sums.moment(moment)
+        yield sums.ask(SecondMoment(moment))
         sums.bound_slopes(A, 0.1)
-        yield sums.slopes(w, slopes)
+        yield sums.ask(SumOfSlopes(w, slopes))
 
 
 def sums_in_memory(X, y, ids, model, A, w, mechanisms, largest):
@@ -383,16 +389,16 @@ def sums_in_memory(X, y, ids, model, A, w, mechanisms, largest):
     bins, centre, unit = bins_about(1.0), np.full(D, 0.3), np.ones(D)
     counts, moved, moment, slopes = mechanisms
     with BallSums(X, np.zeros(len(X), bool), shares=shares_of(codes)).at_work() as sums:
-        yield sums.counts(bins, centre, unit, counts)
-        yield sums.counts_by_column(bins, centre, unit, counts)
-        yield sums.moved(centre, unit, 2.0, moved)
-        yield sums.squares(centre, unit, 2.0, moved)
+        yield sums.ask(CountsOfLengths(bins, centre, unit, counts))
+        yield sums.ask(CountsByColumn(bins, centre, unit, counts))
+        yield sums.ask(SumOfCutRows(centre, unit, 2.0, moved))
+        yield sums.ask(SumOfSquares(centre, unit, 2.0, moved))
     rows = clip_rows(X, data_norm=1.5, fit_intercept=True)
     how = {"codes": codes, "largest_trace": largest}
     with model._sums(rows, np.where(y, 1.0, -1.0)[:, np.newaxis], 1, **how).at_work() as sums:
-        yield sums.moment(moment)
+        yield sums.ask(SecondMoment(moment))
         sums.bound_slopes(A, 0.1)
-        yield sums.slopes(w, slopes)
+        yield sums.ask(SumOfSlopes(w, slopes))
 
 
 @pytest.fixture
@@ -419,7 +425,7 @@ def asked():
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(_group_sums, "block_rows", lambda _: 64)
-    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 0)
+    monkeypatch.setattr(_blocks, "_BLOCK_BYTES", 0)
 
 
 def test_sums_over_parts_are_those_of_all_groups_to_the_last_bit(data, asked, small_blocks):

@@ -4,12 +4,22 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from tests.door import MODELS
+
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
 
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
-from tests.door import Ball, fine_bins_below, null_records
+from tests.door import (
+    Ball,
+    CountsOfMappedLengths,
+    SharesAndLosses,
+    SumOfCurvatures,
+    SumOfSlopes,
+    fine_bins_below,
+    null_records,
+)
 from tests.door_dask import Reader, passes, read_table
 
 N, D, SIZE = 3000, 4, 700
@@ -87,17 +97,18 @@ def sums_of(X, y, model, plan, ball):
     followed, bound = plan.following(ball.radius, 1.0, None), 0.008
     matrix = followed.matrix.bounded(bound * followed.matrix.bound)
     u, bins = np.full((D + 1, 1), 0.4), fine_bins_below(9.0)
+    loss = "squared_error" if isinstance(model, DaskDPRidge) else "log_loss"
     step = followed.steps.split(5).bounded(0.1, stretch=4.0)
     with passes(read_table(*in_parts(X, y)), Reader(model._reading(), None)) as sums:
         sums.place(ball)
         assert sums.bound_slopes(np.diag([0.5, 2.0, 1.0, 1.0, 1.0]), 9.0)
-        yield sums.lengths(bins, followed.lengths.mechanism), followed.lengths
+        yield sums.ask(CountsOfMappedLengths(bins, followed.lengths.mechanism)), followed.lengths
         sums.shorten(0.7)
         sums.bound_slopes(np.diag([0.5, 2.0, 1.0, 1.0, 1.0]), 0.1, True)
-        yield sums.means(u, followed.scale.mechanism), followed.scale
-        yield sums.means(u, followed.means.mechanism), followed.means
-        yield sums.matrix(u, bound, matrix.mechanism), matrix
-        yield sums.slopes(u, step.mechanism), step
+        yield sums.ask(SharesAndLosses(MODELS[loss], u, followed.scale.mechanism)), followed.scale
+        yield sums.ask(SharesAndLosses(MODELS[loss], u, followed.means.mechanism)), followed.means
+        yield sums.ask(SumOfCurvatures(MODELS[loss], u, bound, matrix.mechanism)), matrix
+        yield sums.ask(SumOfSlopes(u, step.mechanism)), step
 
 
 @pytest.mark.long

@@ -12,6 +12,8 @@ import sklearn
 from scipy.sparse import csr_array, issparse
 from sklearn.pipeline import make_pipeline
 
+from tests.door import Query, SecondMoment, SumsByLabel
+
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import cloudpickle
@@ -31,10 +33,9 @@ from tests.door_dask import (
     PartitionSpec,
     Reader,
     RejectedPartition,
+    answer,
     labels_module as _labels,
     own_part,
-    part_by_label,
-    part_moment,
     parts_module as _parts,
     parts_of_frame,
     pinned_module as _pinned,
@@ -193,8 +194,8 @@ def kept_of(reader, X, y):
 
 def sum_of(reader, X, kept):
     mechanism = GaussianMechanism(1.0, 1.0, size=10, n_records=N)
-    function = part_moment if isinstance(reader, Reader) else part_by_label
-    return function(reader, 1, X, kept, mechanism)
+    query = (SecondMoment if isinstance(reader, Reader) else SumsByLabel)(mechanism)
+    return answer(reader, 1, X, kept, query, query.view, None)
 
 
 @pytest.mark.parametrize("as_kind", [np.array, csr_array])
@@ -301,17 +302,17 @@ def test_rows_that_are_written_to_where_workers_hold_them(
     rows = [array for _, array in rows]
     # As a task has them that took rows before the fit.
     rows = [array[:] for array in rows] if as_view else rows
-    moment = _sums.PartedSums.moment
+    ask = _sums.PartedSums.ask
 
-    def after_it(self, mechanism):
-        made = moment(self, mechanism)
-        for array in rows:
+    def after_it(self, query):
+        made = ask(self, query)
+        for array in rows if isinstance(query, SecondMoment) else ():
             if not array.flags.writeable:
                 array.flags.writeable = True
             written(array)
         return made
 
-    monkeypatch.setattr(_sums.PartedSums, "moment", after_it)
+    monkeypatch.setattr(_sums.PartedSums, "ask", after_it)
     model = DaskDPRidge(client=client, **RIDGE)
     if is_pinned:
         np.testing.assert_array_equal(model.fit(*held).coef_, expected)
@@ -428,7 +429,7 @@ def test_whoever_begins_again_is_charged_again(n_charges, tmp_path, data, where,
 
 def test_sums_that_are_added_stay_as_they_are():
     heaps = [[np.ones(3)] for _ in range(4)]
-    assert _sums._sum(chain.from_iterable(heaps)).tolist() == [4.0, 4.0, 4.0]
+    assert Query().join(chain.from_iterable(heaps)).tolist() == [4.0, 4.0, 4.0]
     assert [heap[0].tolist() for heap in heaps] == [[1.0, 1.0, 1.0]] * 4
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from tests.door import SumOfRows
+
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
@@ -104,7 +106,7 @@ def test_rows_without_room_are_read_in_each_pass(data, client, monkeypatch):
     READ.clear()
     with passes(read_table(*in_parts(*data)), reader_of(model), client=client) as sums:
         assert all(pinned.state[0] is None for pinned in _pinned._PINNED.values())
-        sums.of_rows()
+        sums.ask(SumOfRows())
     assert len(READ) == 3 * N_PARTS
 
 
@@ -235,6 +237,10 @@ def pinned(data):
     _pinned._PINNED.clear()
 
 
+# What is asked of a part.
+QUERY = SumOfRows(), SumOfRows.view, None
+
+
 class _Threads:
     def __init__(self, n_jobs):
         self.n_jobs = n_jobs
@@ -244,14 +250,13 @@ def test_a_copy_is_to_be_the_one_that_was_read_at_first(pinned):
     """A task that loads may have been run again, on other rows, by another worker."""
     others = [(place, key, (b"first", False), *more) for place, key, _, *more in pinned]
     with pytest.raises(RowsChangedError):
-        _pinned._sum_pinned(None, _Threads(1), True, [], others, ())
+        _pinned._ask_pinned(None, _Threads(1), None, [], others, ())
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, -2])
 def test_a_worker_that_added_up_nothing_yet_has_threads(n_jobs, pinned, data, monkeypatch):
     monkeypatch.setattr(_threads.single_threaded_blas, "_controller", None)
-    how = _parts.part_of_rows, _Threads(n_jobs), False, [], pinned, ()
-    sums, lost = _pinned._sum_pinned(*how)
+    sums, lost = _pinned._ask_pinned(_parts.answer, _Threads(n_jobs), None, [], pinned, QUERY)
     assert lost == []
     assert list(sums) == [0, 1]
     for found in sums.values():
@@ -266,8 +271,7 @@ def test_a_part_without_room_is_bounded_once(pinned, data, monkeypatch):
         one.state = None, *one.state[1:]
         pinned[place] = *pinned[place][:-1], read
     monkeypatch.delattr(Reader, "certified_rows")
-    how = _parts.part_of_rows, reader, False, [], pinned, ()
-    sums, lost = _pinned._sum_pinned(*how)
+    sums, lost = _pinned._ask_pinned(_parts.answer, reader, None, [], pinned, QUERY)
     assert lost == []
     for found in sums.values():
         np.testing.assert_allclose(found[:D], data[0].sum(axis=0))
@@ -283,7 +287,7 @@ def _bias(reader, n_threads, X, kept):
 
 def test_tasks_of_earlier_passes_leave_what_is_kept_alone(pinned):
     def asked(steps):
-        return _pinned._sum_pinned(_bias, _Threads(1), False, steps, pinned, ())
+        return _pinned._ask_pinned(_bias, _Threads(1), None, steps, pinned, ())
 
     step = _pinned._kept, _counted, ()
     expected = asked([])[0][0].item() + 2.0
@@ -325,7 +329,7 @@ def test_sums_are_asked_of_the_worker_that_has_the_rows(data, client, monkeypatc
             return compute(made, **options)
 
         monkeypatch.setattr(client, "compute", compute)
-        sums.of_rows()
+        sums.ask(SumOfRows())
         workers = {worker for worker, _ in sums._held.values()}
     told = [one.dask.layers[one.key].annotations for one in asked]
     assert {one["workers"][0] for one in told} == workers
@@ -344,6 +348,6 @@ def test_threads_that_load_at_once_keep_each_others_copies(repeat, data):
         with passes(read_table(*in_parts(*data)), reader, client=client) as sums:
             assert set(_pinned._PINNED) == {load.key for load in sums._loads.values()}
             READ.clear()
-            sums.of_rows()
+            sums.ask(SumOfRows())
             assert READ == []
         wait_until_dropped()

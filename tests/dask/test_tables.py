@@ -9,6 +9,8 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
+from tests.door import CountsByBin, CountsByWord
+
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
@@ -28,7 +30,6 @@ from tests.door_dask import (
     own_part,
     pinned_module as _pinned,
     sums_module as _sums,
-    tables_module as _tables,
 )
 from tests.statistical._transcripts import recorded_releases
 
@@ -432,13 +433,14 @@ def test_words_that_change_are_noticed(table, monkeypatch):
 
     X, y = parts_of(table, targets_of("binary", table))
     X = X.map_partitions(renamed, meta=table[COLUMNS].iloc[:0])
-    bins = _sums.PartedSums.bins
+    ask = _sums.PartedSums.ask
 
-    def then_changed(self, *args):
-        names["now"] = "chef"
-        return bins(self, *args)
+    def then_changed(self, query):
+        if isinstance(query, CountsByBin):
+            names["now"] = "chef"
+        return ask(self, query)
 
-    monkeypatch.setattr(_sums.PartedSums, "bins", then_changed)
+    monkeypatch.setattr(_sums.PartedSums, "ask", then_changed)
     with pytest.raises(ValueError, match=CHANGED[:40]):
         twin_of("binary")[1].fit(X, y)
 
@@ -446,7 +448,7 @@ def test_words_that_change_are_noticed(table, monkeypatch):
 def test_gaps_are_gaps_after_they_were_sent():
     """A text has another NaN, which no dict finds by identity."""
     entries, raw = RawTable.of(frame_of([np.nan, "nan", "a"]))
-    places = raw.frame(entries).words([1])[0]
+    places = raw.frame(entries).ask(CountsByWord([1]))[0]
     assert places[np.nan] == 1
     assert places["nan"] == 1
 
@@ -497,25 +499,27 @@ def test_a_word_takes_the_count_of_no_other(n_chunks):
 
 
 def test_words_of_groups_are_the_same_after_they_were_sent():
-    for words in ALIKE:
+    words = CountsByWord([1])
+    for known in ALIKE:
         columns = (
             np.ones(4),
-            Words(np.array([0, 1, 0, 1]), tuple(np.nan if w is None else w for w in words)),
+            Words(np.array([0, 1, 0, 1]), tuple(np.nan if w is None else w for w in known)),
         )
         frame = Frame(("x", "y"), ("numeric", "word"), (), columns, 4, np.array([0, 1, 2, 2]))
         entries, raw = RawTable.of(frame)
-        assert raw.frame(entries, frame.groups).words([1]) == frame.words([1])
-        assert sum(frame.words([1])[0].values()) == 3
+        assert raw.frame(entries, frame.groups).ask(words) == frame.ask(words)
+        assert sum(frame.ask(words)[0].values()) == 3
 
 
 def test_counts_of_one_word_add_up():
     """Whatever made a word of two entries one, the records of neither are lost."""
     columns = (np.ones(3), Words(np.array([0, 1, 1]), ("a", "a")))
     frame = Frame(("x", "y"), ("numeric", "word"), (), columns, 3)
-    assert frame.words([1]) == [{"a": 3}]
+    words = CountsByWord([1])
+    assert frame.ask(words) == [{"a": 3}]
     nans = [{float("nan"): 1, "b": 2}, {float("nan"): 3}]
-    assert _tables.add_words([[table] for table in nans])[0][np.nan] == 4
-    assert _tables.add_words([[{float("nan"): 1, float("nan"): 3}]])[0][np.nan] == 4
+    assert words.join([[table] for table in nans])[0][np.nan] == 4
+    assert words.join([[{float("nan"): 1, float("nan"): 3}]])[0][np.nan] == 4
 
 
 def test_copies_and_clones_have_all_parameters(table):

@@ -19,7 +19,7 @@ from skdp.preprocessing import (
     DPSimpleImputer,
     DPStandardScaler,
 )
-from tests.door import null_records, row_sums_module as _row_sums
+from tests.door import blocks_module as _blocks, null_records
 from tests.statistical._transcripts import recorded_releases
 
 N, D, SIZE = 3000, 3, 700
@@ -53,7 +53,7 @@ def learnt(fitted):
 @pytest.mark.parametrize("kind", KINDS)
 def test_parts_give_the_fit_of_one_machine_to_the_last_bit(kind, dtype, X, monkeypatch):
     # Several blocks in a part.
-    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 0)
+    monkeypatch.setattr(_blocks, "_BLOCK_BYTES", 0)
     X, transformer = X.astype(dtype), KINDS[kind]
     with recorded_releases() as expected:
         of_memory = learnt(transformer.fit(X))

@@ -39,8 +39,8 @@ from skdp.utils.discovery import all_estimators
 from tests._listed import suited
 from tests.door import (
     batches_module as _batches,
+    blocks_module as _blocks,
     null_records,
-    row_sums_module as _row_sums,
     threads_module,
 )
 
@@ -252,7 +252,7 @@ def test_null_records_are_those_of_dense_rows(model, rng):
 @pytest.mark.long
 @pytest.mark.parametrize("model", [DPLogisticRegression(), DPSGDClassifier(batch_size=5000)])
 def test_threads_change_no_bit(model, rng, monkeypatch):
-    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(_blocks, "WORTHWHILE_ENTRIES", 0)
     monkeypatch.setattr(threads_module, "WORTHWHILE_ENTRIES", 0)
     X = random_rows(rng, 12_000, 30, 0.1)
     y = np.arange(12_000) % 2

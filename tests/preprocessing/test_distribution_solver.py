@@ -9,7 +9,7 @@ from tests.door import (
     MOMENTS,
     QUANTILE_KEY,
     Budget,
-    ColumnSums,
+    CountedColumns,
     find_quantiles,
     linear_edges,
     plan_quantiles,
@@ -50,14 +50,14 @@ def X(rng):
 
 def values(function, plan, X, **options):
     with recorded_releases() as made:
-        function(ColumnSums(X), plan=plan, run=run_of(plan), **options)
+        function(CountedColumns(X), plan=plan, run=run_of(plan), **options)
     return [one.value for one in made]
 
 
 def test_quantiles_are_exact_to_a_threshold(X):
     for quantiles in ((0.01, 0.99), (0.25, 0.5)):
         found = find_quantiles(
-            ColumnSums(X),
+            CountedColumns(X),
             plan=(made := quantile_plan(len(X))),
             quantiles=quantiles,
             run=run_of(made),
@@ -70,7 +70,7 @@ def test_quantiles_are_exact_to_a_threshold(X):
 
 def test_scales_are_those_of_the_records_without_tails(X):
     plan = scaler_plan(len(X))
-    centre, scale = scale_columns(ColumnSums(X), plan=plan, run=run_of(plan))
+    centre, scale = scale_columns(CountedColumns(X), plan=plan, run=run_of(plan))
     low, high = np.quantile(X, (plan.tail, 1.0 - plan.tail), axis=0)
     bulk = np.clip(X, low, high)
     width = (HIGH - LOW) / 1024
@@ -80,11 +80,11 @@ def test_scales_are_those_of_the_records_without_tails(X):
 
 def test_without_privacy_answers_are_exact(X):
     plan = scaler_plan(len(X), epsilon=math.inf)
-    centre, scale = scale_columns(ColumnSums(X), plan=plan, run=run_of(plan))
+    centre, scale = scale_columns(CountedColumns(X), plan=plan, run=run_of(plan))
     np.testing.assert_allclose(centre, X.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(scale, X.std(axis=0), rtol=1e-12)
     plan = quantile_plan(len(X), epsilon=math.inf)
-    found = find_quantiles(ColumnSums(X), plan=plan, quantiles=(0.1, 0.7), run=run_of(plan))
+    found = find_quantiles(CountedColumns(X), plan=plan, quantiles=(0.1, 0.7), run=run_of(plan))
     np.testing.assert_array_equal(found, np.quantile(X, (0.1, 0.7), axis=0))
 
 
@@ -120,7 +120,7 @@ def test_no_record_moves_a_release_further_than_it_may(X, adjacency):
     plan = scaler_plan(len(X), 1.0, adjacency=adjacency)
     factors = {DISTRIBUTIONS: 1.0, MOMENTS: 2.0 if adjacency == "replace_one" else 1.0}
     with recorded_releases() as base:
-        scale_columns(ColumnSums(X), plan=plan, run=run_of(plan))
+        scale_columns(CountedColumns(X), plan=plan, run=run_of(plan))
     script = [one.released for one in base]
     records = [*EDGES.T[[0, 1, 2, 500, 1022, 1023, 1024]], LOW - 1e9, HIGH + 1e9, LOW + 0.3, X[7]]
     found = []
@@ -128,11 +128,11 @@ def test_no_record_moves_a_release_further_than_it_may(X, adjacency):
         changed = X.copy()
         changed[7] = record
         with recorded_releases(script) as made:
-            scale_columns(ColumnSums(changed), plan=plan, run=run_of(plan))
+            scale_columns(CountedColumns(changed), plan=plan, run=run_of(plan))
         found.append([one.value for one in made])
     if adjacency == "zero_out":
         with recorded_releases(script) as made:
-            scale_columns(ColumnSums(np.delete(X, 7, axis=0)), plan=plan, run=run_of(plan))
+            scale_columns(CountedColumns(np.delete(X, 7, axis=0)), plan=plan, run=run_of(plan))
         pairs = [(one, [made[0].value, made[1].value]) for one in found]
     else:
         pairs = [(one, other) for one in found for other in found]
@@ -152,7 +152,9 @@ def test_noise_without_records_is_seldom_taken_for_a_tail():
     X, plan = rng.uniform(-1.0, 1.0, (n_rows, 4)), quantile_plan(n_rows, 0.1, bounds)
     assert 0.01 < plan.hidden_share < 0.03
     found = [
-        find_quantiles(ColumnSums(X), plan=plan, quantiles=(0.001, 0.999), run=run_of(plan, seed))
+        find_quantiles(
+            CountedColumns(X), plan=plan, quantiles=(0.001, 0.999), run=run_of(plan, seed)
+        )
         for seed in range(40)
     ]
     reach = np.abs(found)
@@ -165,7 +167,7 @@ def test_a_column_of_one_value_has_a_scale(rng):
     bounds = np.full(2, -1.0), np.ones(2)
     for epsilon in (0.01, 1.0, TINY_NOISE, math.inf):
         plan = scaler_plan(5000, epsilon, bounds)
-        centre, scale = scale_columns(ColumnSums(X), plan=plan, run=run_of(plan))
+        centre, scale = scale_columns(CountedColumns(X), plan=plan, run=run_of(plan))
         assert scale[0] > 0.0
         if epsilon >= 1.0:
             assert abs(centre[0] - 0.3) < 2.0 / 1024
@@ -178,7 +180,7 @@ def test_few_rows_and_ranges_without_width_give_numbers(n_rows):
     X = np.array([[1e308, -1e308]] * n_rows)
     for epsilon in (1e-3, 1.0, TINY_NOISE):
         plan = scaler_plan(n_rows, epsilon, bounds)
-        centre, scale = scale_columns(ColumnSums(X), plan=plan, run=run_of(plan))
+        centre, scale = scale_columns(CountedColumns(X), plan=plan, run=run_of(plan))
         assert np.isfinite(centre).all()
         assert ((scale >= 1e-100) & np.isfinite(scale)).all()
         assert scale[1] > 1e80
@@ -187,4 +189,4 @@ def test_few_rows_and_ranges_without_width_give_numbers(n_rows):
 def test_what_overflows_without_privacy_is_refused():
     X = np.array([[1e308, 0.0, 1.0], [1e308, 1.0, 1.0], [-1e308, 0.0, 1.0]])
     with pytest.raises(ValueError, match="overflowed"):
-        scale_columns(ColumnSums(X), plan=(p := scaler_plan(3, math.inf)), run=run_of(p))
+        scale_columns(CountedColumns(X), plan=(p := scaler_plan(3, math.inf)), run=run_of(p))

@@ -21,6 +21,7 @@ from tests.door import (
     CLASSES,
     KINDS,
     Budget,
+    CountsByClass,
     Plan,
     Tally,
     gaussian_cost,
@@ -52,7 +53,7 @@ ALL = [entry for entries in ENTRIES.values() for entry in entries]
 
 def tallies_of(X, groups=None):
     frame = read_frame(DPTableVectorizer(), X, reset=True)
-    return np.array(frame.tallies(frame.untyped, 0.0))
+    return frame.ask(CountsByClass(frame.untyped, 0.0))
 
 
 def test_an_entry_is_of_one_class_whatever_stands_beside_it():

@@ -36,12 +36,12 @@ from skdp.preprocessing import DPSimpleImputer, DPStandardScaler, NormClipper
 from skdp.utils.discovery import all_estimators
 from tests.door import (
     DiscreteLaplaceMechanism,
+    blocks_module as _blocks,
     clip_rows,
     fused_module as _fused,
     mechanisms_module,
     null_records,
     require_groups,
-    row_sums_module as _row_sums,
     threads_module as _threads,
 )
 from tests.statistical._transcripts import recorded_releases
@@ -53,7 +53,7 @@ SPLIT = ("DPGridSearch", "DPRandomizedSearch", "Dask")
 SIZES = (
     (_fused, "WORTHWHILE_ENTRIES"),
     (_fused, "WORTHWHILE_SLOPES"),
-    (_row_sums, "WORTHWHILE_ENTRIES"),
+    (_blocks, "WORTHWHILE_ENTRIES"),
     (_threads, "WORTHWHILE_ENTRIES"),
 )
 SEED = {"random_state": 0}
@@ -231,13 +231,13 @@ def test_no_number_of_rows_chooses_code(name, monkeypatch, rng):
     scored()
     X, y, groups = records(rng, extra=3)
     asked, seen, threads = [], [], []
-    kept = _row_sums.BlockSums.__init__
+    kept = _blocks.BlockSums.__init__
 
     def spied(self, *args, **others):
         kept(self, *args, **others)
         threads[-1].append(self._n_workers)
 
-    monkeypatch.setattr(_row_sums.BlockSums, "__init__", spied)
+    monkeypatch.setattr(_blocks.BlockSums, "__init__", spied)
     monkeypatch.setattr(_fused, "_compiled", lambda name: _Asked(asked))
     monkeypatch.setattr(_fused, "import_module", lambda name: asked.append(name) or _Asked(asked))
     for size in (0, math.inf):

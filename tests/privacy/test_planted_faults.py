@@ -28,7 +28,7 @@ from tests.door import (
     dpscd_solver_module,
     dpsgd_solver_module,
     linear_model_base_module,
-    row_sums_module,
+    slope_queries_module,
     whitened_base_module,
     whitened_solver_module as _solver,
 )
@@ -185,7 +185,7 @@ def sequential_with_an_exact_dual(patch):
 
 
 def skipped_whitened_clip(patch):
-    patch.setattr(row_sums_module, "clip_contributions", lambda contributions, *_: None)
+    patch.setattr(slope_queries_module, "clip_contributions", lambda contributions, *_: None)
 
 
 def lengths_by_another_map(patch):

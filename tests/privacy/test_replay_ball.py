@@ -6,16 +6,20 @@ radius and scales together.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from skdp.linear_model import DPRidge, DPSGDRegressor
 from tests.door import (
-    RowSums,
+    BallSums,
+    CountsOfLengths,
+    LongestLength,
+    SecondMoment,
     ball_mixin_module as _mixin,
+    ball_queries_module as _queries,
     ball_solver_module as _solver,
-    ball_sums_module as _sums,
     full_batch_mu,
 )
 from tests.privacy._cases import FAR, N_FEATURES, Case, people_of, rows_at
@@ -109,8 +113,12 @@ def test_a_person_of_any_rows_moves_the_ball_as_one_record(case):
 
 
 def longer_rows(patch):
-    factors = _sums._factors
-    patch.setattr(_sums, "_factors", lambda *args: (1.5 * factors(*args)[0], factors(*args)[1]))
+    def longer(lengths, radius):
+        weights, is_void = weights_within(lengths, radius)
+        return 1.5 * weights, is_void
+
+    weights_within = _queries.weights_within
+    patch.setattr(_queries, "weights_within", longer)
 
 
 def rows_without_weights(patch):
@@ -122,30 +130,28 @@ def rows_without_weights(patch):
 
 
 def weights_of_slopes_alone(patch):
-    def unweighted(self, *args):
-        kept, self._weight = self._weight, None
-        add_moment(self, *args)
-        self._weight = kept
+    def unweighted(self, rows):
+        kept, rows.ball_weights = rows.ball_weights, None
+        moment = total(self, rows)
+        rows.ball_weights = kept
+        return moment
 
-    add_moment = RowSums._add_moment
-    patch.setattr(RowSums, "_add_moment", unweighted)
+    total = SecondMoment.total
+    patch.setattr(SecondMoment, "total", unweighted)
 
 
 def a_bin_each_for_two_sizes(patch):
-    counts = _sums.BallSums.counts
+    def twice(self, rows):
+        return total(self, rows) + total(replace(self, unit=2.0 * self.unit), rows)
 
-    def twice(self, bins, centre, unit, mechanism):
-        return counts(self, bins, centre, unit, mechanism) + counts(
-            self, bins, centre, 2.0 * unit, mechanism
-        )
-
-    patch.setattr(_sums.BallSums, "counts", twice)
+    total = CountsOfLengths.total
+    patch.setattr(CountsOfLengths, "total", twice)
 
 
 def radius_of_the_longest_row(patch):
-    def longest(sums, **options):
-        ball = learn_ball(sums, **options)
-        return ball._replace(radius=sums.longest(ball.center, ball.scale))
+    def longest(rows, **options):
+        ball = learn_ball(rows, **options)
+        return ball._replace(radius=rows.ask(LongestLength(ball.center, ball.scale)))
 
     learn_ball = _mixin.learn_ball
     patch.setattr(_mixin, "learn_ball", longest)
@@ -155,8 +161,8 @@ def null_rows_in_the_ball(patch):
     def all_rows(self, X, is_null, *rest):
         init(self, X, np.zeros_like(is_null), *rest)
 
-    init = _sums.BallSums.__init__
-    patch.setattr(_sums.BallSums, "__init__", all_rows)
+    init = BallSums.__init__
+    patch.setattr(BallSums, "__init__", all_rows)
 
 
 RIDGE = DPRidge(**LOUD_RIDGE)
@@ -201,14 +207,14 @@ def test_a_null_record_that_is_counted_is_convicted(monkeypatch):
 
 def exact_counts(patch):
     """Released, and then not looked at."""
-    counts, seen = _sums.BallSums.counts, []
+    total, seen = CountsOfLengths.total, []
 
-    def seeing(self, *args):
-        seen.append(counts(self, *args))
+    def seeing(self, rows):
+        seen.append(total(self, rows))
         return seen[-1]
 
     quantile = _solver.quantile
-    patch.setattr(_sums.BallSums, "counts", seeing)
+    patch.setattr(CountsOfLengths, "total", seeing)
     patch.setattr(_solver, "quantile", lambda _, *rest: quantile(seen[-1], *rest))
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from skdp.linear_model import DPRidge
 from tests.door import (
+    CountsBySide,
     ball_solver_module as _solver,
-    ball_sums_module as _sums,
     linear_model_base_module as _base,
 )
 from tests.privacy._cases import FAR_TARGETS, Case, first_of_a_kind, people_of, rows_at
@@ -89,18 +89,18 @@ def test_a_person_of_any_rows_moves_the_bounds_as_one_record(adjacency):
 
 
 def a_bin_on_each_side(patch):
-    def both(self, bins, centre, unit, mechanism):
-        found = counts(self, bins, centre, unit, mechanism)
-        return found + found[:, ::-1]
+    def both(self, rows):
+        counts = total(self, rows)
+        return counts + counts[:, ::-1]
 
-    counts = _sums.BallSums.counts_by_side
-    patch.setattr(_sums.BallSums, "counts_by_side", both)
+    total = CountsBySide.total
+    patch.setattr(CountsBySide, "total", both)
 
 
 def bounds_of_the_targets_themselves(patch):
-    def exact(sums, **options):
-        learn_targets(sums, **options)
-        return sums._X.min(axis=0), sums._X.max(axis=0)
+    def exact(rows, **options):
+        learn_targets(rows, **options)
+        return rows.X.min(axis=0), rows.X.max(axis=0)
 
     learn_targets = _solver.learn_targets
     patch.setattr(_base, "learn_targets", exact)

@@ -19,6 +19,7 @@ from tests.door import (
     UNTYPED,
     WORD,
     WORD_OF_NUMBERS,
+    CountsByClass,
     Entries,
     Frame,
     Untyped,
@@ -203,9 +204,9 @@ def test_counts_are_those_of_entries_one_by_one():
     X[:, 0] = list(NEIGHBOURS.values())
     frame = read_frame(DPTableVectorizer(), X, reset=True)
     assert isinstance(frame, Frame)
-    (tally,) = frame.tallies([0], 0.0)
+    (tally,) = frame.ask(CountsByClass([0], 0.0))
     one_by_one = [
-        read_frame(DPTableVectorizer(), X[[row]], reset=True).tallies([0], 0.0)[0]
+        read_frame(DPTableVectorizer(), X[[row]], reset=True).ask(CountsByClass([0], 0.0))[0]
         for row in range(len(X))
     ]
     np.testing.assert_array_equal(tally, np.sum(one_by_one, axis=0))

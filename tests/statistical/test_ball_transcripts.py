@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skdp.linear_model import DPRidge
-from tests.door import ball_sums_module as _sums, null_records
+from tests.door import ball_queries_module as _queries, null_records
 from tests.statistical._transcripts import convicted, noise_times
 from tests.statistical.test_transcripts import (
     FAR,
@@ -78,13 +78,13 @@ def test_half_the_noise_is_convicted(name):
 
 @pytest.mark.long
 def test_rows_that_are_not_cut_to_the_radius_are_convicted(monkeypatch):
-    factors = _sums._factors
+    weights_within = _queries.weights_within
 
     def longer(lengths, radius):
-        found, is_void = factors(lengths, radius)
+        found, is_void = weights_within(lengths, radius)
         return 3.0 * found, is_void
 
-    monkeypatch.setattr(_sums, "_factors", longer)
+    monkeypatch.setattr(_queries, "weights_within", longer)
     ratios, report = log_ratios(CASES["zero_out"], True, range(N_TRANSCRIPTS))
     assert convicted(ratios, report)
 

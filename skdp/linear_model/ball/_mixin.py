@@ -6,9 +6,10 @@ from numbers import Real
 import numpy as np
 
 from skdp._estimator import is_private
-from skdp._rows.ball_sums import BallSums, rows_in_ball
+from skdp._rows.ball_sums import BallSums
+from skdp._rows.blocks import rounding_slack
 from skdp._rows.bounds import clip_rows
-from skdp._rows.row_sums import rounding_slack
+from skdp._rows.rows_in_ball import rows_in_ball
 from skdp._sklearn import Interval, StrOptions
 from skdp.exceptions import warn_user
 from skdp.linear_model.ball._plan import plan_ball, plan_targets

@@ -7,6 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from skdp._rows.ball_queries import (
+    CountsBetween,
+    CountsByColumn,
+    CountsBySide,
+    CountsOfLengths,
+    LongestLength,
+    SumOfCutRows,
+    SumOfSquares,
+)
 from skdp.linear_model.ball import _tuned as tuned
 from skdp.linear_model.ball._plan import (
     CENTRE,
@@ -91,26 +100,26 @@ def following(plan, ball, stretch, bias, run):
 
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
-def learn_ball(sums, *, plan, run):
-    """Return the ball that a plan's releases tell of, made of `sums`, a `BallSums`."""
+def learn_ball(rows, *, plan, run):
+    """Return the ball that a plan's releases tell of, of rows as they were read (`BallSums`)."""
     d = plan.n_columns
     centre, unit = np.zeros(d), np.ones(d)
     if plan.is_exact:
-        return _exact_ball(sums, plan, run)
+        return _exact_ball(rows, plan, run)
 
     def counted(name, bins):
         mechanism = run.mechanism(name)
-        counts = run.release(name, sums.counts(bins, centre, unit, mechanism))
+        counts = run.release(name, rows.ask(CountsOfLengths(bins, centre, unit, mechanism)))
         return counts, mechanism.noise_std, bins
 
     def counted_by_column(name, bins):
         mechanism = run.mechanism(name)
-        counts = run.release(name, sums.counts_by_column(bins, centre, unit, mechanism))
+        counts = run.release(name, rows.ask(CountsByColumn(bins, centre, unit, mechanism)))
         return counts, mechanism.noise_std, bins, np.abs(centre) / unit
 
     def moved(name):
-        stretch = sums.stretch(centre / unit, radius)
-        return _moved(sums, run, name, centre, unit, radius, plan.n_rows, stretch)
+        stretch = rows.stretch(centre / unit, radius)
+        return _moved(rows, run, name, centre, unit, radius, plan.n_rows, stretch)
 
     if plan.units is not None:
         unit = _sizes(*counted_by_column(FIRST_SIZES, UNIT_BINS), smallest=0.0)
@@ -151,17 +160,17 @@ def learn_ball(sums, *, plan, run):
 
 
 @np.errstate(all="ignore")
-def learn_targets(sums, *, plan, run):
+def learn_targets(rows, *, plan, run):
     """Return the lower and upper ends of targets, of shape (k,), that a plan's releases tell of.
 
-    `sums` is a `BallSums` over targets as rows.
+    `rows` are the targets, as rows; see `BallSums`.
     """
     k = plan.n_targets
     centre, unit = np.zeros(k), np.ones(k)
 
     def counted(name, bins):
         mechanism = run.mechanism(name)
-        return run.release(name, sums.counts_by_side(bins, centre, unit, mechanism))
+        return run.release(name, rows.ask(CountsBySide(bins, centre, unit, mechanism)))
 
     def reach(is_occupied, bins, margin=0):
         """Return how far below and above the centre targets are, in units, of shape (k, 2)."""
@@ -176,7 +185,7 @@ def learn_targets(sums, *, plan, run):
     is_loud = margin == len(tuned.LOUD_NOISES_OF_SIDES)
     for place in range(plan.n_rounds + 1):
         if place:
-            centre = _moved(sums, run, MIDDLES, centre, unit, math.sqrt(k), plan.n_rows)
+            centre = _moved(rows, run, MIDDLES, centre, unit, math.sqrt(k), plan.n_rows)
         bins = bins_below(tuned.REACH_OF_COUNTS)
         is_occupied = _bins_beyond_tail(
             counted(RANGES, bins),
@@ -203,7 +212,7 @@ _MIDDLE = 0.84
 
 
 @np.errstate(all="ignore")
-def learn_sizes(sums, *, plan, run, noise):
+def learn_sizes(rows, *, plan, run, noise):
     """Return a mean of targets that aren't negative, and the size from which on slopes are cut.
 
     Both follow from counts of targets by size. Cutting at a smaller size moves the mean by more. A
@@ -214,7 +223,7 @@ def learn_sizes(sums, *, plan, run, noise):
 
     def counted(name, bins, unit):
         mechanism = run.mechanism(name)
-        return run.release(name, sums.counts_by_side(bins, zero, unit, mechanism))
+        return run.release(name, rows.ask(CountsBySide(bins, zero, unit, mechanism)))
 
     known = np.flatnonzero(_bins_of_targets(counted(FIRST_RANGES, UNIT_BINS, one), plan)[0, 1])
     unit = UNIT_BINS.end(known[-1]) if known.size else 1.0
@@ -234,12 +243,12 @@ def learn_sizes(sums, *, plan, run, noise):
     return mean, max(float(ends[best]), mean)
 
 
-def learn_quantiles(sums, run, name, *, edges, wanted):
+def learn_quantiles(rows, run, name, *, edges, wanted):
     """Return quantiles that released counts between edges tell of, and the first and last edge.
 
-    Between two edges the records are taken to lie evenly. `sums` is a `BallSums`.
+    Between two edges the records are taken to lie evenly.
     """
-    counts = run.release(name, sums.counts_between(edges, run.mechanism(name)))
+    counts = run.release(name, rows.ask(CountsBetween(edges, run.mechanism(name))))
     below = np.maximum.accumulate(np.maximum(np.cumsum(counts), 0.0))
     if not below[-1] > 0.0:
         return np.zeros_like(wanted)
@@ -293,28 +302,28 @@ def _farthest(is_occupied, bins, margin):
     return np.where(is_occupied.any(axis=-1), ends, 0.0)
 
 
-def _moved(sums, run, name, centre, unit, radius, n_rows, stretch=1.0):
+def _moved(rows, run, name, centre, unit, radius, n_rows, stretch=1.0):
     """Return the centre, moved by a mean of rows that are cut to the radius."""
     mechanism = run.bound(name, radius, stretch=stretch)
-    total = run.release(name, sums.moved(centre, unit, radius, mechanism))
+    total = run.release(name, rows.ask(SumOfCutRows(centre, unit, radius, mechanism)))
     return centre + unit * _shrunk(total / n_rows, mechanism.noise_std / n_rows)
 
 
-def _exact_ball(sums, plan, run):
+def _exact_ball(rows, plan, run):
     """Return the means of columns, their sizes, and the longest row, without noise."""
     d = plan.n_columns
     centre, unit = np.zeros(d), np.ones(d)
     if plan.centre is not None:
-        total = sums.moved(centre, unit, math.inf, run.mechanism(FIRST_CENTRE))
+        total = rows.ask(SumOfCutRows(centre, unit, math.inf, run.mechanism(FIRST_CENTRE)))
         centre = run.release(FIRST_CENTRE, total) / plan.n_rows
     if plan.squares is None:
-        return Ball(centre, unit, max(sums.longest(centre, unit), _SMALLEST_LENGTH))
-    total = sums.squares(centre, unit, math.inf, run.mechanism(DEVIATIONS))
+        return Ball(centre, unit, max(rows.ask(LongestLength(centre, unit)), _SMALLEST_LENGTH))
+    total = rows.ask(SumOfSquares(centre, unit, math.inf, run.mechanism(DEVIATIONS)))
     squares = run.release(DEVIATIONS, total) / plan.n_rows
     # A column that is constant but for rounding has no scale of its own.
     least = (np.abs(centre) * 2.0**-40) ** 2
     unit = np.where(squares > least, np.sqrt(squares), 1.0)
-    return Ball(centre, unit, max(sums.longest(centre, unit), _SMALLEST_LENGTH))
+    return Ball(centre, unit, max(rows.ask(LongestLength(centre, unit)), _SMALLEST_LENGTH))
 
 
 def quantile(counts, noise, bins, share):

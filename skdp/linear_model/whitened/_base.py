@@ -9,11 +9,12 @@ from scipy.sparse import issparse
 
 from skdp._checks import check_finite, check_n_jobs, check_positive
 from skdp._families.targets import unit_of
+from skdp._rows.blocks import rounding_slack
 from skdp._rows.bounds import augmented_norm, intercept_constant
 from skdp._rows.fused import sums_of
 from skdp._rows.group_sums import GroupSums, group_rounding_slack
 from skdp._rows.groups import encode_groups
-from skdp._rows.row_sums import InferenceSums, RowSums, rounding_slack
+from skdp._rows.row_sums import RowSums
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
@@ -313,7 +314,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         """Return sums over certified rows, over groups of them, or those of inference."""
         loss = self._loss(targets.shape[1])
         if self.inference:
-            return InferenceSums(MODELS[loss.name], rows, targets, loss, n_jobs)
+            return RowSums(rows, targets, loss, n_jobs, inference=True)
         if codes is None:
             return RowSums(rows, targets, loss, n_jobs, weights)
         return GroupSums(rows, targets, loss, n_jobs, codes=codes, largest_trace=largest_trace)

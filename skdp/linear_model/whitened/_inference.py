@@ -5,6 +5,8 @@ import math
 import numpy as np
 
 from skdp._release.mechanisms import as_symmetric
+from skdp._rows.inference_queries import CountsOfMappedLengths, SharesAndLosses, SumOfCurvatures
+from skdp._rows.slope_queries import SecondMoment, SumOfSlopes
 from skdp.linear_model.ball._plan import fine_bins_below
 from skdp.linear_model.ball._solver import share_beyond
 from skdp.linear_model.whitened import _tuned as tuned
@@ -136,7 +138,7 @@ _SMALLEST_SHARE = 1e-6
 
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
-def solve_inference(sums, *, plan, model, run):
+def solve_inference(rows, *, plan, model, run):
     r"""Minimise mean loss + alpha ||w||^2 / 2 by Newton's steps, and say how sure the result is.
 
     In the coordinates u of ``w = A u``, with A as in `solve_whitened` and :math:`H_t` a curvature
@@ -144,7 +146,7 @@ def solve_inference(sums, *, plan, model, run):
     settle, and falling ones afterwards. Returns the weights, of shape (1, p), and `Steps`.
     """
     problem, n_rows = plan.problem, plan.n_rows
-    released = run.release(MOMENT, sums.moment(run.mechanism(MOMENT)))
+    released = run.release(MOMENT, rows.ask(SecondMoment(run.mechanism(MOMENT))))
     moment = as_symmetric(released, problem.n_columns) / n_rows
     nothing = np.full((1, problem.n_columns), np.nan)
     if not np.isfinite(moment).all():
@@ -159,21 +161,21 @@ def solve_inference(sums, *, plan, model, run):
     clip = plan.clipping_norm
     if clip == "auto":
         clip = model.rules.settling_clip * math.sqrt(columns)
-    lengths, taken, share_shortened = sums.bound_slopes(white.A, clip), Taken(0.0, 0.0), 0.0
+    lengths, taken, share_shortened = rows.bound_slopes(white.A, clip), Taken(0.0, 0.0), 0.0
     if plan.lengths is not None:
         mechanism, bins = run.mechanism(MAPPED_LENGTHS), fine_bins_below(longest)
-        counts = run.release(MAPPED_LENGTHS, sums.lengths(bins, mechanism))
+        counts = run.release(MAPPED_LENGTHS, rows.ask(CountsOfMappedLengths(bins, mechanism)))
         longest, taken = shorter(counts, mechanism.noise_std, bins, n_rows)
         share_shortened = share_beyond(counts, bins, longest, n_rows)
-        sums.shorten(longest)
+        rows.shorten(longest)
     # No row's slope is longer.
     largest = model.steepest * longest if problem.bounded_targets else math.inf
     if plan.clipping_norm == "auto":
         clip = min(clip, largest)
-        sums.bound_slopes(white.A, clip, lengths)
+        rows.bound_slopes(white.A, clip, lengths)
 
     def gradient(u, steps):
-        released = steps(sums.slopes(u[:, np.newaxis], steps.mechanism))
+        released = steps(rows.ask(SumOfSlopes(u[:, np.newaxis], steps.mechanism)))
         return released[:, 0] / n_rows + mapped.penalty @ u
 
     def newton(u, g, correction):
@@ -183,7 +185,7 @@ def solve_inference(sums, *, plan, model, run):
 
     def means(name, u):
         mechanism = run.mechanism(name)
-        total = run.release(name, sums.means(u[:, np.newaxis], mechanism))
+        total = run.release(name, rows.ask(SharesAndLosses(model, u[:, np.newaxis], mechanism)))
         share, *lost = total / n_rows
         return max(float(share), mechanism.noise_std / n_rows, _SMALLEST_SHARE), *lost
 
@@ -199,7 +201,7 @@ def solve_inference(sums, *, plan, model, run):
         noise = plan.steps.noise_multiplier * math.sqrt(plan.n_steps / n_kept)
         jitter = np.square(columns * mechanism.noise_std / n_rows)
         clip = min(model.next_clip(clip, first_share, jitter, noise, n_rows / columns), largest)
-        sums.bound_slopes(white.A, clip, lengths)
+        rows.bound_slopes(white.A, clip, lengths)
     mechanism = run.bound(KEPT, clip, stretch=stretch)
     steps, kept = run.steps(KEPT, n_kept), []
     curvature = model.curvature(mapped, u, correction) + mapped.penalty
@@ -219,7 +221,9 @@ def solve_inference(sums, *, plan, model, run):
     if plan.budget.is_private:
         bound = model.matrix_bound(clip, last_share, columns, longest)
     of_matrix = run.bound(MATRIX, bound)
-    released = run.release(MATRIX, sums.matrix(u[:, np.newaxis], bound, of_matrix))
+    released = run.release(
+        MATRIX, rows.ask(SumOfCurvatures(model, u[:, np.newaxis], bound, of_matrix))
+    )
     if not all(np.isfinite(part).all() for part in (u, released)):
         return nothing, None
     rest = problem.bias**2

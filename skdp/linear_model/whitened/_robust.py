@@ -9,9 +9,10 @@ from sklearn.base import RegressorMixin
 from skdp._checks import check_positive
 from skdp._families.losses import Huber, SmoothPinball
 from skdp._families.targets import as_targets, target_scale
-from skdp._rows.ball_sums import BallSums, by_row
+from skdp._rows.ball_sums import BallSums
+from skdp._rows.blocks import rounding_slack
 from skdp._rows.fused import sums_of
-from skdp._rows.row_sums import rounding_slack
+from skdp._rows.rows_in_ball import by_row
 from skdp._sklearn import Interval, _fit_context
 from skdp.linear_model._base import (
     POSITIVE,

@@ -9,6 +9,7 @@ from scipy.optimize import isotonic_regression
 from scipy.sparse import dia_array, issparse
 
 from skdp._release.mechanisms import as_symmetric
+from skdp._rows.slope_queries import SecondMoment, SumOfSlopes
 from skdp.linear_model._plan import STEPS
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._plan import MOMENT
@@ -142,7 +143,7 @@ class Steps(NamedTuple):
 
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
-def solve_whitened(sums, *, plan, rules, run, start=None):
+def solve_whitened(rows, *, plan, rules, run, start=None):
     r"""Minimise mean loss + alpha ||w - w_0||^2 / 2 by noisy gradient steps on whitened rows.
 
     Releases the rows' second moment, and takes steps in the coordinates u of ``w = A u``, in which
@@ -155,20 +156,20 @@ def solve_whitened(sums, *, plan, rules, run, start=None):
     kept from step to step is made of releases, and so are A, C, m and the number of steps.
     Steps begin at the weights `start` of shape (k, p), which follow from earlier releases, and the
     penalty is of the distance from there; None is 0.
-    Of `sums` the methods `moment`, `bound_slopes` and `slopes` of `RowSums` are used. The weights
-    that are returned, with the steps, have the shape (k, p).
+    `rows` are `RowSums`, or what answers the same queries. The weights that are returned, with the
+    steps, have the shape (k, p).
     """
     problem = plan.problem
     moment = plan.known_moment
     if plan.moment is not None:
-        released = run.release(MOMENT, sums.moment(run.mechanism(MOMENT)))
+        released = run.release(MOMENT, rows.ask(SecondMoment(run.mechanism(MOMENT))))
         moment = as_symmetric(released, problem.n_columns) / problem.n_rows
         if not np.isfinite(moment).all():
             # Rows that nothing bounds: weights that aren't finite are refused by the caller.
             return np.full((problem.n_outputs, problem.n_columns), np.nan), None
     white = whiten(moment, plan)
     steps = choose_steps(white, plan, rules)
-    sums.bound_slopes(white.A, steps.clip)
+    rows.bound_slopes(white.A, steps.clip)
     decay = problem.alpha * (white.A @ white.A)
     if white.penalty is not None:
         decay = white.A @ white.penalty @ white.A
@@ -180,7 +181,7 @@ def solve_whitened(sums, *, plan, rules, run, start=None):
     run.bound(STEPS, steps.clip, stretch=white.stretch * plan.stretch)
     release = run.steps(STEPS, steps.n_steps)
     for t in range(steps.n_steps):
-        released = release(sums.slopes(w, release.mechanism))
+        released = release(rows.ask(SumOfSlopes(w, release.mechanism)))
         v = steps.momentum * v + released / problem.n_rows + decay @ (w - first)
         w = w - steps.size * v
         if t >= steps.first:

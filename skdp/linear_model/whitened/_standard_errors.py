@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import expit
 
-from skdp._rows.row_sums import LOST
+from skdp._rows.inference_queries import LOST
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._solver import Whitening, shrink_signed
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from skdp._rows.entries import DATE_ENTRY, NUMBER_ENTRY
 from skdp._rows.kinds import DATE, NUMERIC, WORD
+from skdp._rows.table_queries import CountsByClass
 from skdp.preprocessing._solver import release_together
 from skdp.preprocessing.table import _tuned as tuned
 from skdp.preprocessing.table._lost import warn_of_mixtures
@@ -80,7 +81,7 @@ def settle_kinds(frame, counted, specs, make_specs, *, plan, run):
     if not specs.untyped:
         return frame, counted, specs, plan
     mechanism = run.mechanism(KINDS)
-    exact = counted.tallies(specs.untyped, mechanism.grid)
+    exact = counted.ask(CountsByClass(specs.untyped, mechanism.grid))
     released = release_together(run, KINDS, exact)
     tally_of = {
         place: Tally(counts, mechanism.noise_std)

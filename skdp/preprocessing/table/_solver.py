@@ -7,6 +7,7 @@ from scipy.special import ndtri
 
 from skdp._rows.kinds import DATE
 from skdp._rows.naming import as_array
+from skdp._rows.table_queries import CountsByBin, CountsByWord, DistinctNumbers
 from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table import _tuned as tuned
 from skdp.preprocessing.table._bins import (
@@ -72,7 +73,7 @@ def learn_table(frame, specs, *, plan, run, n_there):
 
 def find_words(frame, specs, plan, run, n_there):
     """Return a term for each column of words without a list, by its place; see `learn_table`."""
-    tables = frame.words(specs.words)
+    tables = frame.ask(CountsByWord(specs.words))
     terms, noise = {}, run.mechanism(WORDS).noise_std
     counted_words = release_counts(tables, [None] * len(tables), plan=plan, run=run, name=WORDS)
     warn_of_words(specs, counted_words)
@@ -109,9 +110,9 @@ def find_bins(frame, specs, plan, run):
 
 def _exact_bins(frame, specs, plan, run):
     """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
-    ends, mechanism = frame.distinct(specs.numeric), run.mechanism(COUNTS)
-    exact = frame.bins(specs.numeric, [None] * len(ends), ends, mechanism.grid)
-    released = release_together(run, COUNTS, exact)
+    ends, mechanism = frame.ask(DistinctNumbers(specs.numeric)), run.mechanism(COUNTS)
+    query = CountsByBin(specs.numeric, [None] * len(ends), ends, mechanism.grid)
+    released = release_together(run, COUNTS, query.by_column(frame.ask(query)))
     return [Histogram(*bins, noise=0.0, least=0.0) for bins in zip(ends, released, strict=True)]
 
 
@@ -125,8 +126,8 @@ def _release_bins(frame, specs, plan, run):
         if run.plans(stage):
             mechanism = run.mechanism(stage)
             columns = ([of_all[k] for k in places] for of_all in (specs.numeric, bounds, ends))
-            exact = frame.bins(*columns, mechanism.grid)
-            released = release_together(run, stage, exact)
+            query = CountsByBin(*columns, mechanism.grid)
+            released = release_together(run, stage, query.by_column(frame.ask(query)))
             for k, counts in zip(places, released, strict=True):
                 shown = show_counts(ends[k], counts, _SHOWN[stage] * mechanism.noise_std)
                 of_bin, is_last = plan.least_of_bin(following), following == COUNTS
@@ -153,7 +154,8 @@ def _release_fine(frame, numeric, bounds, ends, narrow, run):
     all_ends = [*ends, *chain.from_iterable(narrow.values())]
     columns = ([of_all[k] for k in places] for of_all in (numeric, bounds))
     parts = [tuned.PART_OF_NARROW if k in narrow else 1.0 for k in places]
-    exact = zip(frame.bins(*columns, all_ends, grid), parts, strict=True)
+    query = CountsByBin(*columns, all_ends, grid)
+    exact = zip(query.by_column(frame.ask(query)), parts, strict=True)
     released = release_together(run, COUNTS, [counts * part for counts, part in exact])
     bins = [(e, c / part) for e, c, part in zip(all_ends, released, parts, strict=True)]
     stds = [mechanism.noise_std / part for part in parts]

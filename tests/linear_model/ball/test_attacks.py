@@ -13,11 +13,13 @@ from tests.door import (
     MODELS,
     Ball,
     BallSums,
+    CountsByColumn,
     GaussianMechanism,
-    InferenceSums,
     RowSums,
+    SecondMoment,
+    SumOfCurvatures,
     bins_below,
-    row_sums_module as _row_sums,
+    blocks_module as _blocks,
     rows_in_ball,
 )
 
@@ -34,17 +36,19 @@ def test_a_term_of_the_matrix_has_its_bound_where_weights_have_few_digits(expone
     ball = Ball(np.zeros(1), np.ones(1), 1.0)
     rows = rows_in_ball(X, ball, np.zeros(1, dtype=bool), fit_intercept=False)
     loss = LOSSES["squared_error"]
-    sums = InferenceSums(MODELS[loss.name], rows, np.ones((1, 1)), loss)
+    sums = RowSums(rows, np.ones((1, 1)), loss, inference=True)
     with np.errstate(all="ignore"):
         sums.bound_slopes(np.eye(1), clip)
-        total = sums.matrix(np.ones((1, 1)), clip**2, _mechanism(clip**2, 1))
+        total = sums.ask(
+            SumOfCurvatures(MODELS[loss.name], np.ones((1, 1)), clip**2, _mechanism(clip**2, 1))
+        )
     assert abs(total[0]) <= clip**2 * (1.0 + 1e-5)
 
 
 def test_no_record_moves_the_sums_of_others(monkeypatch):
-    # Several groups.
-    monkeypatch.setattr(_row_sums, "_ROWS_PER_COLUMN", 0)
-    # A row that is cut is in the first group; the others' sums are the same to the last bit.
+    # Several chunks.
+    monkeypatch.setattr(_blocks, "_ROWS_PER_COLUMN", 0)
+    # A row that is cut is in the first chunk; the others' sums are the same to the last bit.
     n_rows, n_columns = 3000, 1000
     X = np.random.default_rng(0).normal(size=(n_rows, n_columns))
     X /= 2.0 * np.linalg.norm(X, axis=1, keepdims=True)
@@ -52,16 +56,20 @@ def test_no_record_moves_the_sums_of_others(monkeypatch):
     longer[0] *= 10.0
     ball, is_null = Ball(np.zeros(n_columns), np.ones(n_columns), 1.0), np.zeros(n_rows, dtype=bool)
 
-    def sums_of_groups(X):
-        found = []
+    class Keeping(GaussianMechanism):
+        def rounded(self, value):
+            sums_of_chunks.append(value)
+            return value
+
+    def moment_of_each(X):
+        sums_of_chunks.clear()
         rows = rows_in_ball(X, ball, is_null, fit_intercept=True)
         sums = RowSums(rows, np.zeros((n_rows, 1)), LOSSES["squared_error"])
-        sums._sum_of_squares(
-            sums._add_moment, type("", (), {"rounded": lambda _, v: found.append(v) or v})(), None
-        )
-        return found
+        sums.ask(SecondMoment(Keeping(1.0, 1.0, 1, n_rows)))
+        return list(sums_of_chunks)
 
-    first, *others = zip(sums_of_groups(X), sums_of_groups(longer), strict=True)
+    sums_of_chunks = []
+    first, *others = zip(moment_of_each(X), moment_of_each(longer), strict=True)
     assert not np.array_equal(*first)
     assert len(others) > 1
     for one, other in others:
@@ -94,8 +102,8 @@ def test_sparse_rows_are_counted_by_their_entries(monkeypatch):
     monkeypatch.setattr(csr_array, "toarray", None)
     for centre in np.zeros(4), rng.normal(size=4):
         args = bins_below(2.0), centre, rng.random(4), _mechanism(1.0, 1)
-        counts = BallSums(rows, is_null).counts_by_column(*args)
-        np.testing.assert_array_equal(counts, BallSums(X, is_null).counts_by_column(*args))
+        counts = BallSums(rows, is_null).ask(CountsByColumn(*args))
+        np.testing.assert_array_equal(counts, BallSums(X, is_null).ask(CountsByColumn(*args)))
         assert (counts.sum(axis=1) == (~is_null).sum()).all()
 
 

@@ -1,5 +1,4 @@
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from tests.door import (
     UNIT_BINS,
     Ball,
     BallSums,
+    SumOfCutRows,
     ball_solver_module as _solver,
     bins_about,
     bins_below,
@@ -195,20 +195,23 @@ def test_mechanisms_follow_the_radius_and_the_stretch_of_sparse_rows(rng):
     plan, seen = DPRidge(epsilon=50.0, target_bounds=(-1, 1))._plan(3000, D, 1).ball, []
 
     class Seeing(BallSums):
-        def moved(self, centre, unit, radius, mechanism):
-            seen.append(SimpleNamespace(shift=centre / unit, radius=radius, made=mechanism))
-            return super().moved(centre, unit, radius, mechanism)
+        def ask(self, query):
+            if isinstance(query, SumOfCutRows):
+                seen.append(query)
+            return super().ask(query)
 
     for rows in (X, csr_array(X)):
         with Seeing(rows, np.zeros(3000, dtype=bool)).at_work() as sums:
             learn_ball(sums, plan=plan, run=run_of(plan, 0))
     slack = plan.centre.rounding_slack
     for k, one in enumerate(seen):
-        assert one.made.contribution_bound == one.radius
-        assert one.made.noise_multiplier == plan.centre.noise_multiplier * (
+        assert one.mechanism.contribution_bound == one.radius
+        assert one.mechanism.noise_multiplier == plan.centre.noise_multiplier * (
             plan.recentre.noise_multiplier / plan.centre.noise_multiplier if k % 2 else 1.0
         )
-        length = np.linalg.norm(one.shift) if k >= 2 else 0.0
-        assert one.made.rounding_slack == pytest.approx(slack * (1.0 + 2.0 * length / one.radius))
-    assert [one.shift.any() for one in seen] == [False, True, False, True]
-    assert seen[3].made.rounding_slack > 2.0 * slack
+        length = np.linalg.norm(one.centre / one.unit) if k >= 2 else 0.0
+        assert one.mechanism.rounding_slack == pytest.approx(
+            slack * (1.0 + 2.0 * length / one.radius)
+        )
+    assert [one.centre.any() for one in seen] == [False, True, False, True]
+    assert seen[3].mechanism.rounding_slack > 2.0 * slack

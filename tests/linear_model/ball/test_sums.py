@@ -8,16 +8,22 @@ from tests.door import (
     LOSSES,
     Ball,
     BallSums,
+    CountsByColumn,
+    CountsOfLengths,
     GaussianMechanism,
-    InferenceSums,
+    LongestLength,
     RowSums,
+    SecondMoment,
+    SumOfCutRows,
+    SumOfSlopes,
+    SumOfSquares,
     as_symmetric,
-    ball_sums_module as _sums,
     bins_about,
+    blocks_module as _blocks,
     places,
     rounding_slack,
-    row_sums_module as _row_sums,
     rows_in_ball,
+    rows_in_ball_module as _rows_in_ball,
 )
 
 D, NULL = 3, [2, 130, 299]
@@ -82,20 +88,20 @@ def test_sums_are_those_of_rows_one_by_one(kind, grouped, rng):
         for j in range(D):
             by_column[j, bin_of(abs(z[i, j])) if full[i, j] else 0] += share
     with BallSums(X, is_null, shares=shares).at_work() as sums:
-        found = sums.counts(BINS, CENTRE, UNIT, mechanism(BINS.n_bins))
+        found = sums.ask(CountsOfLengths(BINS, CENTRE, UNIT, mechanism(BINS.n_bins)))
         np.testing.assert_allclose(found, by_length, atol=1e-4 * grouped)
-        found = sums.counts_by_column(BINS, CENTRE, UNIT, mechanism(D * BINS.n_bins, 3.0**0.5))
+        found = sums.ask(CountsByColumn(BINS, CENTRE, UNIT, mechanism(D * BINS.n_bins, 3.0**0.5)))
         np.testing.assert_allclose(found, by_column, atol=1e-4 * grouped)
-        found = sums.moved(CENTRE, UNIT, RADIUS, mechanism(D, RADIUS))
+        found = sums.ask(SumOfCutRows(CENTRE, UNIT, RADIUS, mechanism(D, RADIUS)))
         np.testing.assert_allclose(found, counted @ cut, atol=1e-3 if grouped else 1e-5)
-        found = sums.squares(CENTRE, UNIT, RADIUS, mechanism(D, RADIUS**2))
+        found = sums.ask(SumOfSquares(CENTRE, UNIT, RADIUS, mechanism(D, RADIUS**2)))
         np.testing.assert_allclose(found, counted @ cut**2, atol=1e-3 if grouped else 1e-5)
-        assert sums.longest(CENTRE, UNIT) == pytest.approx(lengths[~is_null].max())
+        assert sums.ask(LongestLength(CENTRE, UNIT)) == pytest.approx(lengths[~is_null].max())
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_the_same_bits_for_every_number_of_threads(kind, rng, monkeypatch):
-    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 1)
+    monkeypatch.setattr(_blocks, "WORTHWHILE_ENTRIES", 1)
     n_rows = 3 * 8 * 8192 + 17
     X, is_null = kinds(data(rng, n_rows))[kind], nulls(n_rows)
     found = []
@@ -103,8 +109,8 @@ def test_the_same_bits_for_every_number_of_threads(kind, rng, monkeypatch):
         with BallSums(X, is_null, n_jobs).at_work() as sums:
             assert (sums._helpers is None) == (n_jobs == 1)
             made = mechanism(D, RADIUS, n_rows), mechanism(BINS.n_bins, 1.0, n_rows)
-            moved = sums.moved(CENTRE, UNIT, RADIUS, made[0])
-            found.append([*moved, *sums.counts(BINS, CENTRE, UNIT, made[1])])
+            moved = sums.ask(SumOfCutRows(CENTRE, UNIT, RADIUS, made[0]))
+            found.append([*moved, *sums.ask(CountsOfLengths(BINS, CENTRE, UNIT, made[1]))])
     np.testing.assert_array_equal(*found)
     assert sum(found[0][D:]) == n_rows - len(NULL)
 
@@ -118,12 +124,12 @@ def test_no_row_moves_a_stage_by_more_than_its_bound(name, kind, offset, rng):
     for i in range(60):
         row = X[i : i + 1] if kind == "dense" else csr_array(X[i : i + 1])
         sums = BallSums(row, np.zeros(1, dtype=bool))
-        counts = sums.counts(BINS, centre, UNIT, mechanism(BINS.n_bins))
+        counts = sums.ask(CountsOfLengths(BINS, centre, UNIT, mechanism(BINS.n_bins)))
         assert sorted(counts)[-2:] == [0.0, 1.0]
-        by_column = sums.counts_by_column(BINS, centre, UNIT, mechanism(D * BINS.n_bins, 2.0))
+        by_column = sums.ask(CountsByColumn(BINS, centre, UNIT, mechanism(D * BINS.n_bins, 2.0)))
         np.testing.assert_array_equal(np.sort(by_column)[:, -2:], [[0.0, 1.0]] * D)
         part = mechanism(D, RADIUS)
-        moved = sums.moved(centre, UNIT, RADIUS, part)
+        moved = sums.ask(SumOfCutRows(centre, UNIT, RADIUS, part))
         slack = 1.0 + part.rounding_slack * sums.stretch(centre / UNIT, RADIUS)
         reach = RADIUS * slack + part.grid * math.sqrt(D)
         assert np.linalg.norm(moved) <= reach
@@ -142,14 +148,14 @@ def test_rows_too_short_to_be_measured_add_nothing(stretch, kind):
         for A in (stretch * np.eye(100), dia_array(stretch * np.eye(100))):
             sums = RowSums(rows, np.array([[1e300]]), LOSSES["squared_error"])
             sums.bound_slopes(A, 0.5)
-            slopes = sums.slopes(np.zeros((100, 1)), exact)
+            slopes = sums.ask(SumOfSlopes(np.zeros((100, 1)), exact))
             assert np.linalg.norm(slopes) <= 0.5 * (1.0 + 1e-12)
 
 
 @np.errstate(all="ignore")
 def test_the_moment_of_a_row_of_a_denormal_squared_weight(monkeypatch):
     """Without the limit of 1e150 radii: squares of weights would lose the bound by 1.6 times."""
-    monkeypatch.setattr(_sums, "_FAR", 1e300)
+    monkeypatch.setattr(_rows_in_ball, "_FAR", 1e300)
     ball = Ball(np.zeros(2), np.ones(2), 1e-30)
     X = np.array([[1.5e131, 0.3e131], [1.1e131, 0.2e131]])
     rows = rows_in_ball(X, ball, np.zeros(2, dtype=bool), fit_intercept=True)
@@ -159,7 +165,7 @@ def test_the_moment_of_a_row_of_a_denormal_squared_weight(monkeypatch):
         one = rows._replace(
             X=X[i : i + 1], norm=rows.norm[i : i + 1], weight=rows.weight[i : i + 1]
         )
-        found = RowSums(one, np.ones((1, 1)), LOSSES["squared_error"]).moment(exact)
+        found = RowSums(one, np.ones((1, 1)), LOSSES["squared_error"]).ask(SecondMoment(exact))
         assert np.linalg.norm(found) == pytest.approx(1e-60, rel=1e-9)
 
 
@@ -178,7 +184,7 @@ def test_sums_over_weighted_rows_are_those_of_rows_one_by_one(kind, rng):
     public = rng.choice([0.2, 1.0, 4.0], 300)
     sums = RowSums(rows, y, LOSSES["log_loss"], weights=public)
     made = GaussianMechanism(RADIUS**2 * 10 / 9, 1.0, 10, 300)
-    found = as_symmetric(sums.moment(made), D + 1)
+    found = as_symmetric(sums.ask(SecondMoment(made)), D + 1)
     v = z * w[:, np.newaxis]
     moment = v.T @ (v * np.minimum(public, 1.0)[:, np.newaxis])
     tolerance = {"rtol": 1e-4 if kind == "single" else 1e-9, "atol": 1e-4}
@@ -191,14 +197,14 @@ def test_sums_over_weighted_rows_are_those_of_rows_one_by_one(kind, rng):
     slopes *= w * public
     lengths = np.linalg.norm(z @ A, axis=1)
     slopes *= 0.3 / np.maximum(0.3, np.abs(slopes) * lengths)
-    np.testing.assert_allclose(sums.slopes(at, made)[:, 0], A @ z.T @ slopes, **tolerance)
+    np.testing.assert_allclose(sums.ask(SumOfSlopes(at, made))[:, 0], A @ z.T @ slopes, **tolerance)
 
 
 def test_inference_weighs_slopes_as_the_moment_does(rng):
     X = data(rng)
     rows = rows_in_ball(X, Ball(CENTRE, UNIT, RADIUS), nulls(300), fit_intercept=True)
-    sums = InferenceSums(None, rows, np.ones((300, 1)), LOSSES["log_loss"])
-    np.testing.assert_array_equal(sums._weights, rows.weight**2)
+    sums = RowSums(rows, np.ones((300, 1)), LOSSES["log_loss"], inference=True)
+    np.testing.assert_array_equal(sums.slope_weights, rows.weight**2)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
@@ -217,7 +223,7 @@ def test_sparse_lengths_are_never_too_short(rng):
     centre = np.array([1e8, -3e7, 2e8])
     X = centre + rng.standard_normal((300, D)) * 10.0 ** rng.uniform(-9, 3, (300, 1))
     exact = np.linalg.norm((X - centre) / UNIT, axis=1)
-    lengths = _sums._moved(csr_array(X), centre, UNIT)[1]
+    lengths = _rows_in_ball.moved_rows(csr_array(X), centre, UNIT)[1]
     assert (lengths >= exact * (1.0 - 1e-12)).all()
     far = exact > 100.0
     assert far.any()
@@ -229,13 +235,15 @@ def test_a_group_counts_as_one_however_many_rows_it_has(n_own, rng):
     X = np.full((n_own, D), 1e9) if n_own > 3 else data(rng, n_own)
     sums = BallSums(X, np.zeros(n_own, dtype=bool), shares=np.full(n_own, 1.0 / n_own))
     part = mechanism(BINS.n_bins)
-    counts = sums.counts(BINS, CENTRE, UNIT, part)
+    counts = sums.ask(CountsOfLengths(BINS, CENTRE, UNIT, part))
     assert 1.0 - n_own * part.grid <= counts.sum() <= 1.0
     part = mechanism(D * BINS.n_bins, 2.0)
-    by_column = sums.counts_by_column(BINS, CENTRE, UNIT, part).sum(axis=1)
+    by_column = sums.ask(CountsByColumn(BINS, CENTRE, UNIT, part)).sum(axis=1)
     assert (by_column <= 1.0).all()
     part = mechanism(D, RADIUS)
-    assert np.linalg.norm(sums.moved(CENTRE, UNIT, RADIUS, part)) <= RADIUS * (1.0 + 1e-14)
+    assert np.linalg.norm(sums.ask(SumOfCutRows(CENTRE, UNIT, RADIUS, part))) <= RADIUS * (
+        1.0 + 1e-14
+    )
 
 
 def test_parts_of_a_group_of_very_many_rows_are_cut_towards_zero():
@@ -244,24 +252,24 @@ def test_parts_of_a_group_of_very_many_rows_are_cut_towards_zero():
     size = int(RADIUS / (2.6 * part.grid))
     X = np.tile([1e9, 0.0, 0.0], (size, 1))
     sums = BallSums(X, np.zeros(size, dtype=bool), shares=np.full(size, 1.0 / size))
-    moved = sums.moved(np.zeros(D), np.ones(D), RADIUS, part)
+    moved = sums.ask(SumOfCutRows(np.zeros(D), np.ones(D), RADIUS, part))
     assert 0.0 < np.linalg.norm(moved) <= RADIUS
     part = mechanism(BINS.n_bins)
     size = int(1.0 / (2.6 * part.grid))
     sums = BallSums(X[:size], np.zeros(size, dtype=bool), shares=np.full(size, 1.0 / size))
-    assert 0.0 < sums.counts(BINS, np.zeros(D), np.ones(D), part).max() <= 1.0
+    assert 0.0 < sums.ask(CountsOfLengths(BINS, np.zeros(D), np.ones(D), part)).max() <= 1.0
 
 
 def test_what_is_void_adds_nothing_and_takes_nothing_from_others(rng):
     X, is_null = data(rng), nulls(300, [])
     part = mechanism(D, RADIUS)
     others = np.delete(X, 5, axis=0)
-    expected = BallSums(others, nulls(299, [])).moved(CENTRE, UNIT, RADIUS, part)
+    expected = BallSums(others, nulls(299, [])).ask(SumOfCutRows(CENTRE, UNIT, RADIUS, part))
     # Whose squares overflow, whose weight would have few digits, and who is cut.
     for entry, is_void in ((1e200, True), (1e151, True), (1e149, False)):
         X[5] = entry
         for rows in (X, csr_array(X)):
-            moved = BallSums(rows, is_null).moved(CENTRE, UNIT, RADIUS, part)
+            moved = BallSums(rows, is_null).ask(SumOfCutRows(CENTRE, UNIT, RADIUS, part))
             apart = np.linalg.norm(moved - expected)
             assert apart <= 1e-5 if is_void else apart == pytest.approx(RADIUS, rel=1e-4)
         found = rows_in_ball(X, Ball(CENTRE, UNIT, RADIUS), is_null, fit_intercept=True)
@@ -274,8 +282,8 @@ def test_rows_of_the_caller_stay_as_they_are(rng):
     for X in kinds(data(rng)).values():
         kept = X.copy()
         with BallSums(X, nulls(300)).at_work() as sums:
-            sums.moved(CENTRE, UNIT, RADIUS, mechanism(D, RADIUS))
-            sums.counts_by_column(BINS, CENTRE, UNIT, mechanism(D * BINS.n_bins))
+            sums.ask(SumOfCutRows(CENTRE, UNIT, RADIUS, mechanism(D, RADIUS)))
+            sums.ask(CountsByColumn(BINS, CENTRE, UNIT, mechanism(D * BINS.n_bins)))
         rows_in_ball(X, Ball(CENTRE, UNIT, RADIUS), nulls(300), fit_intercept=True)
         difference = X - kept
         assert (difference.nnz if issparse(X) else np.count_nonzero(difference)) == 0
@@ -302,7 +310,7 @@ def test_moments_of_sparse_rows_far_from_zero_stay_within_their_slack(rng):
     )
     assert dense.stretch == 1.0
     assert sparse.stretch == pytest.approx(1.0 + 2.0 * np.linalg.norm(centre) / 0.5)
-    one, other = (RowSums(rows, y, loss).moment(exact) for rows in (dense, sparse))
+    one, other = (RowSums(rows, y, loss).ask(SecondMoment(exact)) for rows in (dense, sparse))
     slack = rounding_slack(300, D + 1, 1) * sparse.stretch**2
     apart = np.linalg.norm(one - other)
     assert 0.0 < apart <= slack * 2.5

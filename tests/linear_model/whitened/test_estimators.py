@@ -13,7 +13,7 @@ from skdp.accountant import calibrate
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from tests._loops import for_each, points_at
-from tests.door import row_sums_module
+from tests.door import blocks_module
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -201,9 +201,9 @@ def test_rows_are_not_copied_or_changed(dtype, cancer, monkeypatch):
 @pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_memory_maps_and_threads_change_no_bit(dtype, cancer, tmp_path, monkeypatch):
-    monkeypatch.setattr(row_sums_module, "WORTHWHILE_ENTRIES", 0)
-    monkeypatch.setattr(row_sums_module, "_MOST_ROWS", 16)
-    monkeypatch.setattr(row_sums_module, "_LEAST_ROWS", 16)
+    monkeypatch.setattr(blocks_module, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(blocks_module, "_MOST_ROWS", 16)
+    monkeypatch.setattr(blocks_module, "_LEAST_ROWS", 16)
     X, y = cancer
     X = (5.0 * X).astype(dtype)
     np.save(tmp_path / "X.npy", X)

@@ -14,18 +14,24 @@ from tests.door import (
     UNIT_BINS,
     Ball,
     BallSums,
+    CountsByColumn,
+    CountsOfLengths,
     GaussianMechanism,
     RowsInUnits,
     RowSums,
+    SecondMoment,
+    SumOfCutRows,
+    SumOfSlopes,
     bins_about,
+    blocks_module as _blocks,
     clip_rows,
     fused_module as _fused,
     in_units,
     null_records,
     rounding_slack,
     row_norms,
-    row_sums_module as _row_sums,
     rows_in_ball,
+    slope_queries_module as _queries,
 )
 from tests.linear_model.ball.test_sums import HARD
 from tests.linear_model.whitened.test_row_sums import mapping, small_blocks
@@ -71,7 +77,7 @@ def both(choose, make, ask):
     for wanted in (False, True):
         choose(wanted)
         sums = make()
-        assert (sums._kernels is not None) == wanted
+        assert (sums.kernels is not None) == wanted
         with sums.at_work():
             found.append(ask(sums))
     return found
@@ -91,7 +97,7 @@ def test_sums_of_slopes_are_those_of_numpy(loss, clip, weighted, dtype, rng, cho
 
     def ask(sums):
         sums.bound_slopes(A, 2.0)
-        return sums.slopes(w, NO_NOISE)
+        return sums.ask(SumOfSlopes(w, NO_NOISE))
 
     make = lambda: RowSums(rows, targets, LOSSES[loss], None, weights)  # noqa: E731
     plain, fused = both(choose, make, ask)
@@ -110,10 +116,10 @@ def test_sums_over_rows_in_a_ball_are_those_over_a_copy(
     A, w = mapping(rng, D + 1), 3.0 * rng.standard_normal((D + 1, 1))
 
     def ask(sums):
-        assert isinstance(sums._X, RowsInUnits) == (sums._kernels is not None)
+        assert isinstance(sums.X, RowsInUnits) == (sums.kernels is not None)
         lengths = sums.bound_slopes(A, 2.0).copy()
         assert 0 < np.count_nonzero(lengths == 0.0) < N
-        return sums.moment(NO_NOISE), lengths, sums.slopes(w, NO_NOISE)
+        return sums.ask(SecondMoment(NO_NOISE)), lengths, sums.ask(SumOfSlopes(w, NO_NOISE))
 
     make = lambda: RowSums(in_ball(X), targets, LOSSES[loss], None, weights)  # noqa: E731
     for plain, fused in zip(*both(choose, make, ask), strict=True):
@@ -150,10 +156,10 @@ def test_rows_whose_sums_are_not_compiled_are_copied(rng, choose, tmp_path):
     choose(True)
     X = about(rng)
     several, loss = np.sign(rng.standard_normal((N, 2))), LOSSES["squared_error"]
-    np.testing.assert_array_equal(RowSums(in_ball(X), several, loss)._X, in_ball(X, True).X)
+    np.testing.assert_array_equal(RowSums(in_ball(X), several, loss).X, in_ball(X, True).X)
     np.save(tmp_path / "X.npy", X)
     in_file = in_ball(np.load(tmp_path / "X.npy", mmap_mode="r"))
-    assert RowSums(in_file, several, loss)._X is in_file.X
+    assert RowSums(in_file, several, loss).X is in_file.X
 
 
 @pytest.mark.long
@@ -190,12 +196,12 @@ def test_no_row_of_a_ball_adds_more_than_the_bound(dtype, loss, rng, choose):
             rows = rows._replace(norm=rows.norm[1:], weight=rows.weight[1:])
             targets = rng.choice([-1.0, 1.0, 1e300], (1, 1))
             with RowSums(rows, targets, LOSSES[loss]).at_work() as sums:
-                assert sums._kernels is not None
+                assert sums.kernels is not None
                 largest = 0.64 * D * (1.0 + 1.0 / 9.0)
-                assert np.linalg.norm(sums.moment(NO_NOISE)) <= largest * (1.0 + slack)
+                assert np.linalg.norm(sums.ask(SecondMoment(NO_NOISE))) <= largest * (1.0 + slack)
                 sums.bound_slopes(A, bound)
                 w = rng.choice([1.0, 1e308]) * rng.standard_normal((D + 1, 1))
-                total = sums.slopes(w, NO_NOISE)
+                total = sums.ask(SumOfSlopes(w, NO_NOISE))
             assert np.linalg.norm(total) <= bound * (1.0 + slack)
 
 
@@ -237,7 +243,7 @@ def test_no_row_adds_more_than_the_bound(kind, loss, rng, choose):
                 sums.bound_slopes(A, bound)
                 size = rng.choice([1.0, 1e308])
                 with np.errstate(all="ignore"):
-                    total = sums.slopes(size * rng.standard_normal((len(A), 1)), NO_NOISE)
+                    total = sums.ask(SumOfSlopes(size * rng.standard_normal((len(A), 1)), NO_NOISE))
             assert np.linalg.norm(total) <= bound * (1.0 + slack)
 
 
@@ -257,16 +263,16 @@ def test_what_is_no_number_adds_nothing(lost, rng, choose):
         with RowSums(rows, targets.copy(), LOSSES["squared_error"]).at_work() as sums:
             sums.bound_slopes(np.eye(D + 1), 1.0)
             w = rng.standard_normal((D + 1, 1))
-            plain = sums.slopes(w, NO_NOISE)
+            plain = sums.ask(SumOfSlopes(w, NO_NOISE))
             alone = np.zeros_like(plain)
             if place == "targets":
-                sums._targets[7] = lost
+                sums.targets[7] = lost
             elif place == "lengths":
-                sums._lengths[7] = lost
+                sums.lengths[7] = lost
             else:
                 w[3] = lost
             with np.errstate(all="ignore"):
-                found = sums.slopes(w, NO_NOISE)
+                found = sums.ask(SumOfSlopes(w, NO_NOISE))
         if place == "predictions":
             np.testing.assert_array_equal(found, alone)
         else:
@@ -281,7 +287,7 @@ def test_null_records_add_nothing(rng, choose):
     for _ in range(2):
         with RowSums(certified(X), targets, LOSSES["squared_error"]).at_work() as sums:
             sums.bound_slopes(np.eye(D + 1), 1.0)
-            found.append(sums.slopes(np.ones((D + 1, 1)), NO_NOISE))
+            found.append(sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE)))
         X[NULL], targets[NULL] = 1e6, -1e6
     np.testing.assert_array_equal(*found)
 
@@ -292,7 +298,7 @@ def test_threads_change_no_bit_and_there_may_be_many(
     form, dtype, rng, tmp_path, choose, monkeypatch
 ):
     small_blocks(monkeypatch)
-    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(_blocks, "WORTHWHILE_ENTRIES", 0)
     choose(True)
     X = rng.standard_normal((N, D)).astype(dtype)
     if form == "memory map":
@@ -306,7 +312,7 @@ def test_threads_change_no_bit_and_there_may_be_many(
     for n_jobs in (None, 2, 3, 5):
         with RowSums(rows, targets, LOSSES["log_loss"], n_jobs).at_work() as sums:
             sums.bound_slopes(A, 0.5)
-            found.add(pickle.dumps(sums.slopes(w, mechanism)))
+            found.add(pickle.dumps(sums.ask(SumOfSlopes(w, mechanism))))
             workers.append(sums._n_workers)
     assert len(found) == 1
     assert workers == [1, 2, 3, 5]
@@ -322,8 +328,8 @@ def test_a_record_moves_the_rounding_of_no_other_group(bound_rows, rng, choose, 
         with RowSums(bound_rows(changed), targets, LOSSES["log_loss"]).at_work() as sums:
             sums.bound_slopes(np.eye(D + 1), 0.5)
             kept = []
-            sums._over = lambda add, jobs, kept=kept: kept.extend(map(add, jobs)) or kept[0]
-            sums.slopes(np.full((D + 1, 1), 0.3), mechanism)
+            sums.sum_over = lambda add, jobs, kept=kept: kept.extend(map(add, jobs)) or kept[0]
+            sums.ask(SumOfSlopes(np.full((D + 1, 1), 0.3), mechanism))
             parts.append(np.array(kept))
     of_groups = (parts[0] != parts[1]).any(axis=1)
     # Groups are of three blocks of 16 rows.
@@ -336,13 +342,13 @@ def test_rounding_is_within_the_slack(n_columns, rng, choose):
     if np.finfo(np.longdouble).eps > 2.0**-60:
         pytest.skip("no extended precision")
     choose(True)
-    n_rows = min(8 * _row_sums.block_rows(n_columns), 6_000)
+    n_rows = min(8 * _blocks.block_rows(n_columns), 6_000)
     X = rng.standard_normal((n_rows, n_columns))
     rows = clip_rows(X, data_norm=1.0, fit_intercept=False, clip=False)
     targets, bound = rng.standard_normal((n_rows, 1)), 0.7
     with RowSums(rows, targets, LOSSES["squared_error"]).at_work() as sums:
         sums.bound_slopes(np.eye(n_columns), bound)
-        total = sums.slopes(np.zeros((n_columns, 1)), NO_NOISE)[:, 0]
+        total = sums.ask(SumOfSlopes(np.zeros((n_columns, 1)), NO_NOISE))[:, 0]
     exact = X.astype(np.longdouble)
     lengths = np.sqrt((exact**2).sum(axis=1))
     slopes = -targets[:, 0].astype(np.longdouble)
@@ -355,9 +361,9 @@ def test_rounding_of_moved_rows_is_within_the_slack(choose):
     """Also where each sum of one more row is rounded down: blocks are added up by themselves."""
     choose(True)
     entry = 1.0 - 0.625 * 2.0**-37
-    X = np.full((8 * _row_sums.block_rows(1), 1), entry)
+    X = np.full((8 * _blocks.block_rows(1), 1), entry)
     with BallSums(X, np.zeros(len(X), dtype=bool)).at_work() as sums:
-        total = sums.moved(np.zeros(1), np.ones(1), 1.0, NO_NOISE)[0]
+        total = sums.ask(SumOfCutRows(np.zeros(1), np.ones(1), 1.0, NO_NOISE))[0]
     off = abs(float(Fraction(float(total)) - len(X) * Fraction(entry)))
     assert 2.0 * off <= rounding_slack(len(X), 1, 1)
 
@@ -373,14 +379,14 @@ def test_what_a_ball_is_learnt_from_is_what_numpy_finds(offset, dtype, rng, choo
 
     def ask(sums):
         return [
-            sums.counts(bins_about(math.sqrt(D)), centre, unit, NO_NOISE),
-            sums.counts_by_column(UNIT_BINS, centre, unit, NO_NOISE),
-            sums.moved(centre, unit, 2.0, NO_NOISE),
+            sums.ask(CountsOfLengths(bins_about(math.sqrt(D)), centre, unit, NO_NOISE)),
+            sums.ask(CountsByColumn(UNIT_BINS, centre, unit, NO_NOISE)),
+            sums.ask(SumOfCutRows(centre, unit, 2.0, NO_NOISE)),
             # What was measured from one centre says nothing of another, or of other units.
-            sums.moved(centre, 2.0 * unit, 2.0, NO_NOISE),
-            sums.moved(centre, unit, 2.0, NO_NOISE),
-            sums.moved(centre + 1.0, unit, 2.0, NO_NOISE),
-            sums.moved(centre, unit, math.inf, NO_NOISE),
+            sums.ask(SumOfCutRows(centre, 2.0 * unit, 2.0, NO_NOISE)),
+            sums.ask(SumOfCutRows(centre, unit, 2.0, NO_NOISE)),
+            sums.ask(SumOfCutRows(centre + 1.0, unit, 2.0, NO_NOISE)),
+            sums.ask(SumOfCutRows(centre, unit, math.inf, NO_NOISE)),
         ]
 
     plain, fused = both(choose, lambda: BallSums(X, is_null), ask)
@@ -397,12 +403,12 @@ def test_lengths_from_a_centre_that_is_changed_in_place_are_measured_again(chang
     choose(True)
     X, values = rng.standard_normal((N, D)), {"centre": np.zeros(D), "unit": np.ones(D)}
     with BallSums(X, np.zeros(N, dtype=bool)).at_work() as sums:
-        sums.moved(**values, radius=2.0, mechanism=NO_NOISE)
+        sums.ask(SumOfCutRows(**values, radius=2.0, mechanism=NO_NOISE))
         values[changed] += 1e-6
         values[changed] *= 3.0
-        found = sums.moved(**values, radius=2.0, mechanism=NO_NOISE)
+        found = sums.ask(SumOfCutRows(**values, radius=2.0, mechanism=NO_NOISE))
     with BallSums(X, np.zeros(N, dtype=bool)).at_work() as sums:
-        expected = sums.moved(**values, radius=2.0, mechanism=NO_NOISE)
+        expected = sums.ask(SumOfCutRows(**values, radius=2.0, mechanism=NO_NOISE))
     np.testing.assert_array_equal(found, expected)
 
 
@@ -419,9 +425,9 @@ def test_lengths_from_a_centre_that_is_changed_in_place_are_measured_again(chang
 def test_fits_are_those_of_numpy(model, is_fused, dtype, rng, choose, monkeypatch):
     X = (3.0 + rng.standard_normal((4000, 6))).astype(dtype)
     y = (X[:, 0] > 3.0).astype(float)
-    calls, real = [], RowSums._add_fused
+    calls, real = [], _queries._compiled_adder
     monkeypatch.setattr(
-        RowSums, "_add_fused", lambda *args: calls.append(real(*args)), raising=True
+        _queries, "_compiled_adder", lambda *args: calls.append(args) or real(*args)
     )
     coefs = []
     for wanted in (False, True):
@@ -435,8 +441,10 @@ def test_fits_are_those_of_numpy(model, is_fused, dtype, rng, choose, monkeypatc
 def test_steps_over_the_columns_of_a_frame_are_compiled(rng, choose, monkeypatch):
     """They lie side by side; rows in a ball's units are a copy, in which rows do."""
     choose(True)
-    calls, real = [], RowSums._add_fused
-    monkeypatch.setattr(RowSums, "_add_fused", lambda *args: calls.append(real(*args)))
+    calls, real = [], _queries._compiled_adder
+    monkeypatch.setattr(
+        _queries, "_compiled_adder", lambda *args: calls.append(args) or real(*args)
+    )
     X, model = rng.standard_normal((4000, 6)), DPLogisticRegression(random_state=0)
     coefs = [model.fit(one, X[:, 0] > 0.0).coef_ for one in (X, np.asfortranarray(X))]
     assert len(calls) == 2 * model.n_iter_
@@ -463,7 +471,7 @@ def test_what_is_not_cut_is_summed_by_numpy(rng, choose):
     rows, targets = certified(rng.standard_normal((N, D)), clip=False), np.full((N, 1), 1e305)
     with RowSums(rows, targets, LOSSES["squared_error"]).at_work() as sums:
         sums.bound_slopes(np.eye(D + 1), math.inf)
-        sums._kernels = None
-        plain = sums.slopes(np.ones((D + 1, 1)), NO_NOISE)
-        sums._kernels = _kernels()
-        np.testing.assert_array_equal(sums.slopes(np.ones((D + 1, 1)), NO_NOISE), plain)
+        sums.kernels = None
+        plain = sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE))
+        sums.kernels = _kernels()
+        np.testing.assert_array_equal(sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE)), plain)

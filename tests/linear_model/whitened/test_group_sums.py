@@ -12,14 +12,19 @@ from tests.door import (
     GaussianMechanism,
     GroupSums,
     Multinomial,
+    SecondMoment,
+    SumOfSlopes,
     as_vector,
+    blocks_module as _blocks,
     clip_rows,
+    cut_parts,
     fused_module,
     group_rounding_slack,
     group_sums_module as _group_sums,
     map_by,
     null_records,
-    row_sums_module as _row_sums,
+    parts_of_groups,
+    slope_queries_module as _queries,
 )
 
 BIAS = 0.4
@@ -75,9 +80,9 @@ def sums_of(rows, Y, loss, codes, n_jobs=None):
 def both(sums, A, w, made):
     with sums.at_work():
         # Without noise there is no grid: whole numbers are seen as they were added.
-        moment = sums.moment(replace(made, noise_multiplier=0.0))
+        moment = sums.ask(SecondMoment(replace(made, noise_multiplier=0.0)))
         sums.bound_slopes(A, BOUND)
-        return moment, sums.slopes(w, made)
+        return moment, sums.ask(SumOfSlopes(w, made))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -153,7 +158,7 @@ def moments_of_long_rows(rng, n_groups, size, monkeypatch):
         rows = certified(X[order], fit_intercept=False)
         sums = GroupSums(rows, Y, loss, None, codes=np.arange(n_groups), largest_trace=0.9999)
         with sums.at_work():
-            return sums.moment(made)[0]
+            return sums.ask(SecondMoment(made))[0]
 
     return X, of
 
@@ -180,16 +185,16 @@ def test_nor_does_it_before_it_is_rounded(n_outputs, rng, monkeypatch):
     sums = sums_of(certified(X), Y, loss, codes)
     A = mapping(rng, 51)
     sums.bound_slopes(A, BOUND)
-    for first, last in [block for job in sums._jobs() for block in job]:
-        whole = sums._parts(first, last, weights)
-        parts = sums._cut(whole.copy())
+    for first, last in [block for job in sums.jobs_of_groups() for block in job]:
+        whole = parts_of_groups(sums, first, last, weights)
+        parts = cut_parts(whole.copy(), BOUND)
         for group in range(first, min(first + 40, last)):
             mine = codes == group
             alone = sums_of(certified(X[mine]), Y[mine], loss, np.zeros(mine.sum(), dtype=int))
             alone.bound_slopes(A, BOUND)
-            own = alone._parts(0, 1, weights)
+            own = parts_of_groups(alone, 0, 1, weights)
             np.testing.assert_array_equal(own[0], whole[group - first])
-            np.testing.assert_array_equal(alone._cut(own)[0], parts[group - first])
+            np.testing.assert_array_equal(cut_parts(own, BOUND)[0], parts[group - first])
 
 
 @pytest.mark.parametrize(("n_columns", "n_outputs"), [(9000, 1), (3000, 3), (4097, 2), (900, 10)])
@@ -203,10 +208,11 @@ def test_nor_does_it_in_wide_rows(n_columns, n_outputs, rng):
     def parts_of(mine):
         chosen = certified(X[mine], fit_intercept=False)
         sums = sums_of(chosen, Y[mine], loss, np.unique(codes[mine], return_inverse=True)[1])
-        sums._size = 64
+        sums.block_size = 64
         sums.bound_slopes(A, BOUND)
-        made = [sums._parts(*block, weights) for job in sums._jobs() for block in job]
-        return np.concatenate(made), sums._cut(np.concatenate(made))
+        blocks = [block for job in sums.jobs_of_groups() for block in job]
+        made = [parts_of_groups(sums, *block, weights) for block in blocks]
+        return np.concatenate(made), cut_parts(np.concatenate(made), BOUND)
 
     together = parts_of(codes >= 0)
     for group in range(5):
@@ -249,8 +255,8 @@ def test_the_bounds_are_reached(rng):
 
 @pytest.mark.long
 def test_threads_change_no_bit(rng, monkeypatch):
-    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
-    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * 64 * 5)
+    monkeypatch.setattr(_blocks, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(_blocks, "_BLOCK_BYTES", 8 * 64 * 5)
     X, codes = rng.standard_normal((3000, 4)), people(rng, 3000)
     Y, loss = labelled(rng, 3000, 3)
     A, w = mapping(rng, 5), rng.standard_normal((5, 3))
@@ -303,7 +309,7 @@ def whole_moment(X, largest_trace):
     rows, codes = certified(X, fit_intercept=False), np.arange(len(X))
     made = GroupSums(rows, np.ones((len(X), 1)), None, codes=codes, largest_trace=largest_trace)
     with made.at_work():
-        return made.moment(NO_NOISE)
+        return made.ask(SecondMoment(NO_NOISE))
 
 
 def test_moments_of_rows_that_fill_their_bound_add_up_exactly(rng, monkeypatch):
@@ -322,12 +328,12 @@ def test_moments_of_many_groups_fit_into_integers():
 
 def test_traces_of_groups_are_rounded_up(monkeypatch):
     """Their parts may be so coarse that rounding to the nearest would let a group exceed them."""
-    monkeypatch.setattr(_group_sums, "_TRACE_PARTS", 8.0)
+    monkeypatch.setattr(_queries, "_TRACE_PARTS", 8.0)
     X = np.full((50, 1), math.sqrt(1.4 / 8.0))
     rows = certified(X, fit_intercept=False)
     how = {"codes": np.zeros(50, dtype=int), "largest_trace": 1.0}
     with GroupSums(rows, np.ones((50, 1)), None, **how).at_work() as sums:
-        assert sums.moment(NO_NOISE)[0] <= 1.0
+        assert sums.ask(SecondMoment(NO_NOISE))[0] <= 1.0
 
 
 def test_the_slack_knows_groups_and_no_rows():

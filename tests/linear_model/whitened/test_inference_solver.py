@@ -16,9 +16,14 @@ from tests.door import (
     THIN,
     UNBOUNDED,
     UNSEEN,
+    CountsOfMappedLengths,
     GaussianMechanism,
-    InferenceSums,
     Releases,
+    RowSums,
+    SecondMoment,
+    SharesAndLosses,
+    SumOfCurvatures,
+    SumOfSlopes,
     Taken,
     _covariance_of_hessian,
     as_symmetric,
@@ -94,12 +99,12 @@ def test_sums_are_what_they_say_row_by_row(name, rng, no_noise):
     y[NULL] = np.inf
     with (
         np.errstate(invalid="ignore"),
-        InferenceSums(MODELS[name], rows, y[:, np.newaxis], loss).at_work() as sums,
+        RowSums(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums,
     ):
         sums.bound_slopes(A, clip)
-        one = sums.means(w[:, np.newaxis], mechanisms[0])
-        two = sums.means(w[:, np.newaxis], mechanisms[1])
-        found = sums.matrix(w[:, np.newaxis], bound, mechanisms[2])
+        one = sums.ask(SharesAndLosses(MODELS[name], w[:, np.newaxis], mechanisms[0]))
+        two = sums.ask(SharesAndLosses(MODELS[name], w[:, np.newaxis], mechanisms[1]))
+        found = sums.ask(SumOfCurvatures(MODELS[name], w[:, np.newaxis], bound, mechanisms[2]))
     np.testing.assert_allclose(one, [shares], rtol=1e-9)
     np.testing.assert_allclose(two, [shares, taken], rtol=1e-9)
     np.testing.assert_allclose(as_symmetric(found, 5), matrix, rtol=1e-9, atol=1e-12)
@@ -161,7 +166,7 @@ def test_the_covariance_of_a_noisy_matrix_times_a_vector(rng):
 @pytest.mark.parametrize("name", NAMES)
 def test_without_noise_errors_are_the_sandwich(name, rng):
     rows, full, y = problem(rng, 400)
-    with InferenceSums(MODELS[name], rows, y[:, np.newaxis], LOSSES[name]).at_work() as sums:
+    with RowSums(rows, y[:, np.newaxis], LOSSES[name], inference=True).at_work() as sums:
         smoothness = LOSSES[name].smoothness
         made = plan(n_rows=400, epsilon=math.inf, alpha=1e-3, smoothness=smoothness)
         w, steps = solve_inference(sums, plan=made, model=MODELS[name], run=run_of(made))
@@ -305,16 +310,16 @@ def test_along_directions_of_few_rows_all_that_clipping_may_take_is_allowed_for(
 def test_mapped_rows_are_counted_by_length_and_shortened(rng, no_noise):
     rows, full, y = problem(rng)
     weight = rng.uniform(0.2, 1.0, 60)
-    model, loss, A = MODELS["log_loss"], LOSSES["log_loss"], symmetric(rng)
+    loss, A = LOSSES["log_loss"], symmetric(rng)
     bins = fine_bins_below(8.0)
     counted = GaussianMechanism(
         contribution_bound=1.0, noise_multiplier=1.0, size=bins.n_bins, n_records=60
     )
-    with InferenceSums(
-        model, rows._replace(weight=weight), y[:, np.newaxis], loss
+    with RowSums(
+        rows._replace(weight=weight), y[:, np.newaxis], loss, inference=True
     ).at_work() as sums:
         sums.bound_slopes(A, 1e9)
-        found = sums.lengths(bins, counted)
+        found = sums.ask(CountsOfMappedLengths(bins, counted))
         lengths = weight * np.linalg.norm(full @ A, axis=1)
         exact = np.zeros(bins.n_bins)
         for length in np.delete(lengths, NULL):
@@ -326,7 +331,7 @@ def test_mapped_rows_are_counted_by_length_and_shortened(rng, no_noise):
             contribution_bound=30.0, noise_multiplier=1e-9, size=5, n_records=60
         )
         w = rng.standard_normal(5)
-        slopes = sums.slopes(w[:, np.newaxis], step)[:, 0]
+        slopes = sums.ask(SumOfSlopes(w[:, np.newaxis], step))[:, 0]
     counts = weight * np.minimum(1.0, longest / np.fmax(lengths, 1e-300))
     assert (counts < weight).sum() > 10
     each = counts**2 * loss.gradient(y, full @ A @ w) * (full != 0.0).any(axis=1)
@@ -380,9 +385,9 @@ def test_no_clip_is_above_the_longest_slope_of_bounded_targets(bounded, rng, no_
     rows, _, y = problem(rng, 400)
     model, loss = MODELS["squared_error"], LOSSES["squared_error"]
     made = plan(n_rows=400, epsilon=100.0, smoothness=1.0, bounded_targets=bounded)
-    with InferenceSums(model, rows, y[:, np.newaxis], loss).at_work() as sums:
+    with RowSums(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
         _, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
-        white = whiten(as_symmetric(sums.moment(made.moment.mechanism), 5) / 400, made)
+        white = whiten(as_symmetric(sums.ask(SecondMoment(made.moment.mechanism)), 5) / 400, made)
     largest = 2.0 * made.problem.row_norm * np.linalg.norm(white.A, 2)
     assert steps.clip == pytest.approx(largest) if bounded else steps.clip > 1.1 * largest
     # Where nothing can be clipped, nothing is hidden of it.
@@ -434,13 +439,13 @@ def test_slopes_of_rows_that_fill_their_norm_are_not_clipped(rng, no_noise):
     X /= np.linalg.norm(X, axis=1)[:, np.newaxis]
     rows = clip_rows(X, data_norm=1.0, fit_intercept=True, bias=BIAS)
     y, model, loss = rng.choice([-1.0, 1.0], 400), MODELS["log_loss"], LOSSES["log_loss"]
-    with InferenceSums(model, rows, y[:, np.newaxis], loss).at_work() as sums:
+    with RowSums(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
         made = plan(n_rows=400, epsilon=100.0)
         _, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
-        moment = as_symmetric(sums.moment(made.moment.mechanism), 5) / 400
+        moment = as_symmetric(sums.ask(SecondMoment(made.moment.mechanism)), 5) / 400
         white = whiten(moment, made)
         sums.bound_slopes(white.A, math.inf)
-        assert sums._lengths.max() <= steps.clip * (1.0 + 1e-12)
+        assert sums.lengths.max() <= steps.clip * (1.0 + 1e-12)
     assert steps.clip == pytest.approx(made.problem.row_norm * np.linalg.norm(white.A, 2))
     assert steps.clip < 0.8 * 2.0 * math.sqrt(white.effective_columns)
     assert steps.errors.quality == "yes"
@@ -452,24 +457,19 @@ class Records:
     def __init__(self, value):
         self.value, self.asked = value, []
 
-    def moment(self, mechanism):
-        self.asked.append(mechanism)
-        return np.full(15, self.value)
-
     def bound_slopes(self, A, bound, lengths=None):
         self.asked.append((A, bound))
 
-    def slopes(self, w, mechanism):
-        self.asked.append((w, mechanism))
-        return np.full((5, 1), self.value)
-
-    def means(self, w, mechanism):
-        self.asked.append((w, mechanism))
-        return np.full(mechanism.size, self.value)
-
-    def matrix(self, w, bound, mechanism):
-        self.asked.append((w, bound, mechanism))
-        return np.full(15, self.value)
+    def ask(self, query):
+        if isinstance(query, SecondMoment):
+            self.asked.append(query.mechanism)
+            return np.full(15, self.value)
+        if isinstance(query, SumOfCurvatures):
+            self.asked.append((query.w, query.bound, query.mechanism))
+            return np.full(15, self.value)
+        self.asked.append((query.w, query.mechanism))
+        shape = (5, 1) if isinstance(query, SumOfSlopes) else query.mechanism.size
+        return np.full(shape, self.value)
 
 
 @pytest.mark.parametrize("name", NAMES)

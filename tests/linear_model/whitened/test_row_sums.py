@@ -11,12 +11,15 @@ from tests.door import (
     GaussianMechanism,
     Multinomial,
     RowSums,
+    SecondMoment,
+    SumOfSlopes,
     as_vector,
     block_rows,
+    blocks_module as _blocks,
     clip_rows,
     null_records,
     rounding_slack,
-    row_sums_module as _row_sums,
+    slope_queries_module as _queries,
     squeezed,
 )
 
@@ -52,10 +55,10 @@ def mapping(rng, n_columns, stretch=30.0):
 
 def small_blocks(patch):
     """So that few rows have several groups."""
-    patch.setattr(_row_sums, "_MOST_ROWS", 16)
-    patch.setattr(_row_sums, "_LEAST_ROWS", 16)
-    patch.setattr(_row_sums, "_GROUP", 3)
-    patch.setattr(_row_sums, "_ROWS_PER_COLUMN", 0)
+    patch.setattr(_blocks, "_MOST_ROWS", 16)
+    patch.setattr(_blocks, "_LEAST_ROWS", 16)
+    patch.setattr(_blocks, "_CHUNK", 3)
+    patch.setattr(_blocks, "_ROWS_PER_COLUMN", 0)
 
 
 @pytest.mark.parametrize("n_columns", [1, 50, 363, 700, 3000, 60_000])
@@ -66,22 +69,22 @@ def test_the_slack_counts_all_rows_of_a_group(kind, n_columns):
     if kind is np.empty:
         X = np.broadcast_to(0.0, X.shape)
     sums = BlockSums(X, n_columns)
-    errors = sums._block + sums._group / sums._block + n_columns**1.5
-    assert rounding_slack(300_000, n_columns, 1) >= 2.0**-52 * errors * sums._group
-    assert sums._group % sums._block == 0
+    errors = sums._block + sums._chunk / sums._block + n_columns**1.5
+    assert rounding_slack(300_000, n_columns, 1) >= 2.0**-52 * errors * sums._chunk
+    assert sums._chunk % sums._block == 0
     # The map is p numbers for each number of the sum.
-    assert sums._group >= min(4 * n_columns, 2**13)
+    assert sums._chunk >= min(4 * n_columns, 2**13)
 
 
 def test_sparse_rows_are_read_where_they_lie():
     X = csr_array(np.arange(12.0).reshape(4, 3))
     sums = BlockSums(X, 3)
-    rows = sums._read(slice(1, 3))
+    rows = sums.read(slice(1, 3))
     np.testing.assert_array_equal(rows.toarray(), X.toarray()[1:3])
     assert np.shares_memory(rows.data, X.data)
-    assert sums._read(slice(1, 3)).data is rows.data
-    np.testing.assert_array_equal(sums._read(slice(None)).toarray(), X.toarray())
-    of_32_bits = BlockSums(X.astype(np.float32), 3)._read(slice(1, 3))
+    assert sums.read(slice(1, 3)).data is rows.data
+    np.testing.assert_array_equal(sums.read(slice(None)).toarray(), X.toarray())
+    of_32_bits = BlockSums(X.astype(np.float32), 3).read(slice(1, 3))
     assert of_32_bits.dtype == np.float64
 
 
@@ -111,9 +114,9 @@ def test_sums_are_those_of_the_rows_one_by_one(
         length = np.linalg.norm(A @ z) * np.linalg.norm(c)
         slopes += np.outer(A @ z, c) * min(1.0, 0.7 / max(length, 1e-300))
     with RowSums(rows, Y, loss).at_work() as sums:
-        found = sums.moment(NO_NOISE)
+        found = sums.ask(SecondMoment(NO_NOISE))
         sums.bound_slopes(A, 0.7)
-        steps = sums.slopes(w, NO_NOISE)
+        steps = sums.ask(SumOfSlopes(w, NO_NOISE))
     np.testing.assert_allclose(found, as_vector(moment), rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(steps, slopes, rtol=1e-10, atol=1e-11 * np.abs(slopes).max())
 
@@ -127,7 +130,7 @@ def test_without_a_bound_nothing_is_cut_but_null_records(rng):
     Y = 1e6 * rng.standard_normal((20, 1))
     with RowSums(rows, Y, LOSSES["squared_error"]).at_work() as sums:
         sums.bound_slopes(np.eye(4), math.inf)
-        found = sums.slopes(np.ones((4, 1)), NO_NOISE)
+        found = sums.ask(SumOfSlopes(np.ones((4, 1)), NO_NOISE))
     np.testing.assert_allclose(found, full.T @ (full.sum(axis=1, keepdims=True) - Y), rtol=1e-12)
 
 
@@ -137,7 +140,9 @@ def test_under_a_diagonal_map_each_row_is_cut_to_the_bound(rng):
         rows, _ = certified(row[np.newaxis], fit_intercept=False)
         with RowSums(rows, Y, LOSSES["squared_error"]).at_work() as sums:
             sums.bound_slopes(A, 0.7)
-            assert np.linalg.norm(sums.slopes(np.zeros((3, 1)), NO_NOISE)) <= 0.7 * (1 + 1e-12)
+            assert np.linalg.norm(sums.ask(SumOfSlopes(np.zeros((3, 1)), NO_NOISE))) <= 0.7 * (
+                1 + 1e-12
+            )
 
 
 def test_weights_move_no_moment_beyond_its_bound(rng):
@@ -146,7 +151,7 @@ def test_weights_move_no_moment_beyond_its_bound(rng):
     noisy = GaussianMechanism(1.0 + BIAS**2, 1.0, 10, 20)
     for mechanism, counted in ((noisy, np.minimum(weights, 1.0)), (NO_NOISE, weights)):
         with RowSums(rows, np.ones((20, 1)), None, weights=weights).at_work() as sums:
-            found = sums.moment(mechanism)
+            found = sums.ask(SecondMoment(mechanism))
         expected = as_vector(full.T @ (counted[:, np.newaxis] * full))
         np.testing.assert_allclose(found, expected, atol=1e-9 + 10.0 * mechanism.grid)
 
@@ -170,15 +175,15 @@ FORMS = {
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_threads_are_used_and_change_no_bit(form, n_outputs, rng, tmp_path, monkeypatch):
     small_blocks(monkeypatch)
-    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(_blocks, "WORTHWHILE_ENTRIES", 0)
     threads = []
 
-    class Spy(_row_sums.ThreadPoolExecutor):
+    class Spy(_blocks.ThreadPoolExecutor):
         def __init__(self, n_workers, **options):
             threads.append(n_workers)
             super().__init__(n_workers, **options)
 
-    monkeypatch.setattr(_row_sums, "ThreadPoolExecutor", Spy)
+    monkeypatch.setattr(_blocks, "ThreadPoolExecutor", Spy)
     X = rng.standard_normal((1011, 5)) * rng.choice([0.01, 3.0], (1011, 1))
     rows, _ = certified(FORMS[form](X, tmp_path), null=NULL)
     Y, loss = labelled(rng, 1011, n_outputs)
@@ -187,9 +192,9 @@ def test_threads_are_used_and_change_no_bit(form, n_outputs, rng, tmp_path, monk
     found = set()
     for n_jobs in (None, 1, 2, 3, 64):
         with RowSums(rows, Y, loss, n_jobs).at_work() as sums:
-            moment = sums.moment(mechanism)
+            moment = sums.ask(SecondMoment(mechanism))
             sums.bound_slopes(A, 0.5)
-            found.add(pickle.dumps([moment, sums.slopes(w, mechanism)]))
+            found.add(pickle.dumps([moment, sums.ask(SumOfSlopes(w, mechanism))]))
     assert len(found) == 1
     assert threads == [2, 2, 2]
 
@@ -198,11 +203,11 @@ def test_one_thread_is_enough_for_little_work(rng, monkeypatch):
     def never(*args, **options):
         raise AssertionError("threads were started")
 
-    monkeypatch.setattr(_row_sums, "ThreadPoolExecutor", never)
+    monkeypatch.setattr(_blocks, "ThreadPoolExecutor", never)
     rows, _ = certified(rng.standard_normal((1000, 5)))
     Y, loss = labelled(rng, 1000, 1)
     with RowSums(rows, Y, loss, 4).at_work() as sums:
-        sums.moment(NO_NOISE)
+        sums.ask(SecondMoment(NO_NOISE))
 
 
 def test_groups_add_up_exactly_in_any_order(rng, monkeypatch):
@@ -225,10 +230,10 @@ def test_groups_add_up_exactly_in_any_order(rng, monkeypatch):
 
     orders = [range, lambda n: range(n)[::-1], rng.permutation, rng.permutation]
     for order in orders:
-        monkeypatch.setattr(_row_sums, "sum_in_order", in_order(order))
+        monkeypatch.setattr(_blocks, "sum_in_order", in_order(order))
         with RowSums(rows, Y, loss).at_work() as sums:
             sums.bound_slopes(A, 1.3)
-            totals.append((sums.moment(mechanism), sums.slopes(w, mechanism)))
+            totals.append((sums.ask(SecondMoment(mechanism)), sums.ask(SumOfSlopes(w, mechanism))))
     for moment, slopes in totals[1:]:
         np.testing.assert_array_equal(moment, totals[0][0])
         np.testing.assert_array_equal(slopes, totals[0][1])
@@ -246,14 +251,14 @@ def test_a_record_changes_the_sum_of_its_group_only(rng, monkeypatch):
     A, w = mapping(rng, 5), rng.standard_normal((5, 1))
     seen = []
     monkeypatch.setattr(
-        _row_sums, "sum_in_order", lambda groups: seen.append(list(groups)) or sum(seen[-1])
+        _blocks, "sum_in_order", lambda groups: seen.append(list(groups)) or sum(seen[-1])
     )
     mechanism = GaussianMechanism(0.7, 1.0, 5, 1000)
     for null in ((), [500]):
         rows, _ = certified(X, null=null)
         with RowSums(rows, Y, loss).at_work() as sums:
             sums.bound_slopes(A, 0.7)
-            sums.slopes(w, mechanism)
+            sums.ask(SumOfSlopes(w, mechanism))
     one, other = seen[1], seen[3]
     assert len(one) == 21
     differ = [i for i in range(21) if not np.array_equal(one[i], other[i])]
@@ -280,15 +285,15 @@ def test_rounding_is_within_the_slack(n_features, n_outputs, stretch, rng):
     w = rng.standard_normal((p, n_outputs))
     seen = []
     with pytest.MonkeyPatch.context() as patch, RowSums(rows, Y, loss).at_work() as sums:
-        moment = sums.moment(NO_NOISE)
-        clip = _row_sums.clip_contributions
+        moment = sums.ask(SecondMoment(NO_NOISE))
+        clip = _queries.clip_contributions
 
         def spy(slopes, lengths, bound, weights):
             seen.append(clip(slopes, lengths, bound, weights).reshape(-1, n_outputs).copy())
 
-        patch.setattr(_row_sums, "clip_contributions", spy)
+        patch.setattr(_queries, "clip_contributions", spy)
         sums.bound_slopes(A, bound)
-        total = sums.slopes(w, NO_NOISE)
+        total = sums.ask(SumOfSlopes(w, NO_NOISE))
     slopes = np.concatenate(seen).astype(np.longdouble)
     z = np.column_stack(
         [X.astype(np.longdouble) * rows.scale[:, np.newaxis], np.full(n_rows, BIAS)]
@@ -327,7 +332,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_record_changes_the_sum_of_its_own_group_alone(layout, rng, monkeypatch):
     """Whether it is clipped or null decides whether the others' rows are copied, not their sums."""
-    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * 16 * 64)
+    monkeypatch.setattr(_blocks, "_BLOCK_BYTES", 8 * 16 * 64)
     X = rng.standard_normal((5 * 8 * 64, 16)) / 8.0
     Y = np.where(rng.random((len(X), 1)) < 0.5, -1.0, 1.0)
     mechanism = GaussianMechanism(1.0, 1.0, 17 * 18 // 2, len(X))
@@ -347,9 +352,9 @@ def test_a_record_changes_the_sum_of_its_own_group_alone(layout, rng, monkeypatc
             lambda self, value, groups=groups: groups.append(value.copy()) or value,
         )
         with RowSums(rows, Y, LOSSES["log_loss"]).at_work() as sums:
-            sums.moment(mechanism)
+            sums.ask(SecondMoment(mechanism))
             sums.bound_slopes(np.eye(17), 0.5)
-            sums.slopes(w, mechanism)
+            sums.ask(SumOfSlopes(w, mechanism))
         found.append(groups)
     for others in found[1:]:
         same = [np.array_equal(a, b) for a, b in zip(found[0], others, strict=True)]
@@ -357,8 +362,8 @@ def test_a_record_changes_the_sum_of_its_own_group_alone(layout, rng, monkeypatc
 
 
 def test_an_error_in_a_thread_reaches_the_caller(rng, monkeypatch):
-    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
-    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * 4 * 64)
+    monkeypatch.setattr(_blocks, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(_blocks, "_BLOCK_BYTES", 8 * 4 * 64)
     X = rng.standard_normal((20 * 8 * 64, 3))
     rows = clip_rows(X, data_norm=1.0, fit_intercept=True)
 
@@ -366,9 +371,9 @@ def test_an_error_in_a_thread_reaches_the_caller(rng, monkeypatch):
         raise MemoryError
 
     sums = RowSums(rows, np.ones((len(X), 1)), LOSSES["log_loss"], n_jobs=2)
-    monkeypatch.setattr(sums, "_add_moment", fail)
+    monkeypatch.setattr(_queries, "_add_products", fail)
     with pytest.raises(MemoryError), sums.at_work():
-        sums.moment(GaussianMechanism(math.inf, 0.0, 10, len(X)))
+        sums.ask(SecondMoment(GaussianMechanism(math.inf, 0.0, 10, len(X))))
     assert sums._helpers is None
 
 
@@ -386,9 +391,9 @@ def test_sums_of_sparse_rows_are_within_the_slack(n_features, n_outputs, rng):
     Y, loss = labelled(rng, n_rows, n_outputs)
     A, w = mapping(rng, p), rng.standard_normal((p, n_outputs))
     with RowSums(rows, Y, loss).at_work() as sums:
-        moment = sums.moment(NO_NOISE)
+        moment = sums.ask(SecondMoment(NO_NOISE))
         sums.bound_slopes(A, bound)
-        total = sums.slopes(w, NO_NOISE)
+        total = sums.ask(SumOfSlopes(w, NO_NOISE))
     slopes = loss.gradient(squeezed(Y), squeezed(full @ (A @ w))).reshape(n_rows, n_outputs)
     lengths = np.linalg.norm(full @ A, axis=1) * np.linalg.norm(slopes, axis=1)
     slopes *= np.minimum(1.0, bound / np.maximum(lengths, 1e-300))[:, np.newaxis]

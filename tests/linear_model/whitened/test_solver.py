@@ -14,6 +14,7 @@ from tests.door import (
     Huber,
     Multinomial,
     RowSums,
+    SecondMoment,
     SmoothPinball,
     Tweedie,
     Whitening,
@@ -134,15 +135,14 @@ class Records:
         self.shape, self.asked = (p, k), []
         self.total = np.zeros(p * (p + 1) // 2) if moment is None else moment
 
-    def moment(self, mechanism):
-        self.asked.append(mechanism)
-        return self.total
-
     def bound_slopes(self, A, bound):
         self.asked.append((A, bound))
 
-    def slopes(self, w, mechanism):
-        self.asked.append((w.copy(), mechanism))
+    def ask(self, query):
+        if isinstance(query, SecondMoment):
+            self.asked.append(query.mechanism)
+            return self.total
+        self.asked.append((query.w.copy(), query.mechanism))
         return np.zeros(self.shape)
 
 
@@ -278,11 +278,13 @@ def test_no_alpha_makes_a_step_too_long(name, rules, n_rows, alpha, rng):
 def test_a_large_alpha_gives_weights_near_zero(rng):
     """Of 3e5 rows, the moment's noise is so small that alpha over it would be a step of 180."""
     n_rows = 300_000
-    sums = SimpleNamespace(
-        moment=lambda mechanism: np.zeros(15) + n_rows * 0.02,
-        bound_slopes=lambda A, bound: None,
-        slopes=lambda w, mechanism: np.full((5, 1), 0.1 * n_rows),
-    )
+
+    def ask(query):
+        if isinstance(query, SecondMoment):
+            return np.zeros(15) + n_rows * 0.02
+        return np.full((5, 1), 0.1 * n_rows)
+
+    sums = SimpleNamespace(bound_slopes=lambda A, bound: None, ask=ask)
     made = plan(n_rows=n_rows, alpha=0.05)
     weights, _ = solve_whitened(sums, plan=made, rules=RULES["log_loss"], run=run_of(made))
     assert np.abs(weights).max() < 100.0

@@ -43,7 +43,7 @@ from tests.dask.test_dask import (
     targets_of,
     weights,
 )
-from tests.door import row_sums_module as _row_sums
+from tests.door import blocks_module as _blocks
 from tests.door_dask import pinned_module as _pinned
 
 # Of fits in which all steps are alike to what is tested.
@@ -79,10 +79,10 @@ def test_the_same_bits_whoever_adds_up(data, client):
 @pytest.mark.parametrize("kind", ["binary", "no noise"])
 def test_the_same_bits_for_any_number_of_threads(kind, n_parts, data, monkeypatch):
     # Several groups of blocks in a part, and work enough for threads.
-    monkeypatch.setattr(_row_sums, "_GROUP", 1)
-    monkeypatch.setattr(_row_sums, "_ROWS_PER_COLUMN", 0)
-    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 0)
-    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(_blocks, "_CHUNK", 1)
+    monkeypatch.setattr(_blocks, "_ROWS_PER_COLUMN", 0)
+    monkeypatch.setattr(_blocks, "_BLOCK_BYTES", 0)
+    monkeypatch.setattr(_blocks, "WORTHWHILE_ENTRIES", 0)
     estimator, parameters = KINDS[kind]
     X, y = in_parts(data[0], targets_of(kind, data[1]), -(-N // n_parts))
     fitted = [

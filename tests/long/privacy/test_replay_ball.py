@@ -1,5 +1,7 @@
 """What not every change needs of the tests of `tests/privacy/test_replay_ball.py`."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.privacy._recipes import BALL_CASES, BATCH_BALL_CASES, SPARSE_BALL_CASES

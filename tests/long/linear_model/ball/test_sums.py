@@ -5,7 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from tests.door import LOSSES, Ball, GaussianMechanism, RowSums, rows_in_ball
+from tests.door import (
+    LOSSES,
+    Ball,
+    GaussianMechanism,
+    RowSums,
+    SecondMoment,
+    SumOfSlopes,
+    rows_in_ball,
+)
 from tests.linear_model.ball.test_sums import HARD, UNIT, D, kinds, rng
 
 
@@ -38,6 +46,6 @@ def test_weighted_rows_have_the_bounds_of_cut_rows(radius, name, fit_intercept, 
         assert rows.norm[0] * weight <= math.sqrt(largest) * slack
         # Public weights are cut to 1 where there is a bound.
         sums = RowSums(rows, np.array([[1e3]]), loss)
-        assert np.linalg.norm(sums.moment(exact)) <= largest * slack
+        assert np.linalg.norm(sums.ask(SecondMoment(exact))) <= largest * slack
         sums.bound_slopes(A, 0.5)
-        assert np.linalg.norm(sums.slopes(np.ones((p, 1)), exact)) <= 0.5 * slack
+        assert np.linalg.norm(sums.ask(SumOfSlopes(np.ones((p, 1)), exact))) <= 0.5 * slack

@@ -1,0 +1,252 @@
+"""Queries to rows as they were read, or to targets as rows: balls and ranges follow from these."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._rows.blocks import places
+from skdp._rows.queries import Query
+from skdp._rows.rows_in_ball import (
+    long_norms,
+    moved_rows,
+    scaled_from,
+    weights_within,
+    without_rows,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class CountsOfLengths(Query):
+    """How many records have a length in each bin, from a centre and in units of columns."""
+
+    bins: Any
+    centre: np.ndarray
+    unit: np.ndarray
+    mechanism: GaussianMechanism
+
+    def total(self, rows):
+        shape, rounded = (self.bins.n_bins,), self.mechanism.rounded
+        if rows.kernels is None:
+
+            def add_block(block, x, scale, total):
+                self._add(rows, block, x, moved_rows(x, self.centre, self.unit)[1], total)
+
+            return rows.sum_blocks(add_block, shape, rounded)
+        lengths = rows.compiled_lengths(self.centre, self.unit)
+
+        def add_chunk(chunk, total):
+            self._add(rows, chunk, rows.X[chunk], lengths[chunk], total)
+
+        return rows.sum_chunks(add_chunk, shape, rounded)
+
+    def _add(self, rows, block, x, lengths, total):
+        if not np.isfinite(lengths).all():
+            lengths = long_norms(moved_rows(x, self.centre, self.unit)[0], lengths)
+        bin_of_row = places(self.bins, lengths / self.bins.unit)
+        _count(rows, total, bin_of_row, block, self.mechanism)
+
+
+@dataclass(frozen=True, eq=False)
+class CountsByColumn(Query):
+    """How many records have an entry so far from the centre, of shape (d, bins).
+
+    Entries of 0 are in the first bin, wherever the centre is.
+    """
+
+    bins: Any
+    centre: np.ndarray
+    unit: np.ndarray
+    mechanism: GaussianMechanism
+
+    def total(self, rows):
+        bins, rounded = self.bins, self.mechanism.rounded
+        per_unit, size = 1.0 / (self.unit * bins.unit), rows.n_columns * bins.n_bins
+
+        def add_block(block, x, scale, total):
+            z = scaled_from(x, self.centre, per_unit)
+            np.copyto(z, 0.0, where=x == 0.0)
+            bin_of_entry = places(bins, z)
+            bin_of_entry += bins.n_bins * np.arange(x.shape[1])
+            _count(rows, total, bin_of_entry, block, self.mechanism)
+
+        def add_chunk(chunk, total):
+            units = np.asarray(rows.X[chunk]), self.centre, per_unit, rows.is_null[chunk]
+            rows.kernels.count_entries(units, bins.shift, bins.first, bins.n_bins, total)
+
+        if issparse(rows.X):
+            total = rounded(self._of_entries(rows, per_unit))
+        elif rows.kernels is not None:
+            total = rows.sum_chunks(add_chunk, (size,), rounded)
+        else:
+            total = rows.sum_blocks(add_block, (size,), rounded)
+        return total.reshape(-1, bins.n_bins)
+
+    def _of_entries(self, rows, per_unit):
+        """Return the counts of sparse rows, by their entries alone."""
+        n_bins, x = self.bins.n_bins, rows.read(slice(rows.n_rows))[~rows.is_null]
+        z = (x.data - self.centre[x.indices]) * per_unit[x.indices]
+        z[x.data == 0.0] = 0.0
+        bin_of_entry = places(self.bins, z) + n_bins * x.indices.astype(np.int64)
+        total = np.bincount(bin_of_entry, minlength=rows.n_columns * n_bins).astype(float)
+        total[::n_bins] += x.shape[0] - np.bincount(x.indices, minlength=rows.n_columns)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class CountsBySide(Query):
+    """How many records have an entry so far below and above the centre, of shape (d, 2, bins).
+
+    Rows are dense.
+    """
+
+    bins: Any
+    centre: np.ndarray
+    unit: np.ndarray
+    mechanism: GaussianMechanism
+
+    def total(self, rows):
+        n_bins, per_unit = self.bins.n_bins, 1.0 / (self.unit * self.bins.unit)
+
+        def add(block, x, scale, total):
+            z = scaled_from(x, self.centre, per_unit)
+            bin_of_entry = places(self.bins, z)
+            bin_of_entry += n_bins * (2 * np.arange(x.shape[1]) + (z > 0.0))
+            _count(rows, total, bin_of_entry, block, self.mechanism)
+
+        total = rows.sum_blocks(add, (2 * rows.n_columns * n_bins,), self.mechanism.rounded)
+        return total.reshape(-1, 2, n_bins)
+
+
+@dataclass(frozen=True, eq=False)
+class CountsBetween(Query):
+    """How many records of one column are between edges, below all and above all."""
+
+    edges: np.ndarray
+    mechanism: GaussianMechanism
+
+    def total(self, rows):
+        def add(block, x, scale, total):
+            place = np.searchsorted(self.edges, x[:, 0])
+            _count(rows, total, place, block, self.mechanism)
+
+        return rows.sum_blocks(add, (self.edges.size + 1,), self.mechanism.rounded)
+
+
+@dataclass(frozen=True, eq=False)
+class SumOfCutRows(Query):
+    """The sum of rows, from a centre and in units of columns, that are cut to a radius."""
+
+    centre: np.ndarray
+    unit: np.ndarray
+    radius: float
+    mechanism: GaussianMechanism
+
+    def total(self, rows):
+        shape, rounded = (rows.n_columns,), self.mechanism.rounded
+
+        def add_block(block, x, scale, total):
+            z, factors, shift = _cut(rows, block, x, self)
+            if rows.shares is not None:
+                total += _truncated(rows, z * factors[:, np.newaxis], block, self.mechanism)
+                return
+            total += z.T @ factors - shift * factors.sum()
+
+        if rows.kernels is None or math.isinf(self.radius):
+            return rows.sum_blocks(add_block, shape, rounded)
+        lengths = rows.compiled_lengths(self.centre, self.unit)
+
+        def add_chunk(chunk, total):
+            factors, is_void = weights_within(lengths[chunk], self.radius)
+            factors[is_void | rows.is_null[chunk]] = 0.0
+            units = np.asarray(rows.X[chunk]), self.centre, 1.0 / self.unit, factors == 0.0
+            rows.kernels.add_moved(rows.block_size, units, factors, total)
+
+        return rows.sum_chunks(add_chunk, shape, rounded)
+
+
+@dataclass(frozen=True, eq=False)
+class SumOfSquares(Query):
+    """The sum of the squares of such rows, by column."""
+
+    centre: np.ndarray
+    unit: np.ndarray
+    radius: float
+    mechanism: GaussianMechanism
+
+    def total(self, rows):
+        def add(block, x, scale, total):
+            z, factors, shift = _cut(rows, block, x, self)
+            if rows.shares is not None:
+                z *= factors[:, np.newaxis]
+                total += _truncated(rows, z * z, block, self.mechanism)
+                return
+            factors *= factors
+            squares = z.multiply(z) if issparse(z) else np.square(z)
+            total += squares.T @ factors
+            if issparse(z):
+                total += shift * (shift * factors.sum() - 2.0 * (z.T @ factors))
+
+        return rows.sum_blocks(add, (rows.n_columns,), self.mechanism.rounded)
+
+
+@dataclass(frozen=True, eq=False)
+class LongestLength(Query):
+    """The length of the longest row, for fits without privacy."""
+
+    centre: np.ndarray
+    unit: np.ndarray
+
+    grid = 0.0
+
+    def total(self, rows):
+        longest = 0.0
+        for block in rows.blocks():
+            lengths = moved_rows(rows.read(block), self.centre, self.unit)[1]
+            longest = np.maximum(longest, lengths[~rows.is_null[block]].max(initial=0.0))
+        return float(longest)
+
+    def join(self, answers):
+        return max(answers)
+
+
+def _count(rows, total, bins, block, mechanism):
+    """Add the records of a block to the bins that they, or their entries, are in."""
+    kept = slice(None)
+    if rows.is_null[block].any():
+        kept = ~rows.is_null[block]
+        bins = bins[kept]
+    if rows.shares is None:
+        total += np.bincount(bins.ravel(), minlength=total.size)
+        return
+    # Parts are on the grid already: what rows add is exact, and a group's is never more than 1.
+    parts = np.floor(rows.shares[block][kept] / mechanism.grid) * mechanism.grid
+    weights = np.broadcast_to(parts.reshape(-1, *[1] * (bins.ndim - 1)), bins.shape)
+    total += np.bincount(bins.ravel(), weights.ravel(), minlength=total.size)
+
+
+def _cut(rows, block, x, query):
+    """Return the rows of a block, what they are cut by, and what is still to be taken off."""
+    z, lengths, shift = moved_rows(x, query.centre, query.unit)
+    factors, is_void = weights_within(lengths, query.radius)
+    is_void |= rows.is_null[block]
+    if is_void.any():
+        factors[is_void] = 0.0
+        z = without_rows(z, is_void)
+    return z, factors, shift
+
+
+def _truncated(rows, parts, block, mechanism):
+    """Return the sum of rows' parts of shares, cut towards 0 to the grid.
+
+    A part gets no longer by it, so that those of a group have together no more than its bound, and
+    numbers on a grid add up exactly: no group's part follows from another's.
+    """
+    parts *= rows.shares[block][:, np.newaxis]
+    if mechanism.grid == 0.0:
+        return parts.sum(axis=0)
+    parts /= mechanism.grid
+    return np.trunc(parts, out=parts).sum(axis=0) * mechanism.grid

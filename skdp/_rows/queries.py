@@ -1,0 +1,45 @@
+"""What is asked of rows, wherever they are."""
+
+from itertools import chain
+
+from skdp._rows.threads import sum_in_order
+
+# Views of rows. These are rows as they were read, or targets as rows; rows in their ball or within
+# their bound; the same with slopes that are cut; columns that a transformer counts; a raw table;
+# and rows whose labels alone are private.
+RAW, TARGETS, PLACED, CUT = "raw", "targets", "placed", "cut"
+COLUMNS, TABLE, PUBLIC = "columns", "table", "public"
+
+
+class Query:
+    """A question to rows, whose answer is released.
+
+    It holds public and released numbers alone, and is never changed: it is sent to where rows are,
+    and answered there as often as need be. Subclasses name in `view` what it is about, and have
+    `total`, which says what rows in memory add up to. Where records are groups of rows whose part
+    is cut as a whole, `total_of_groups` says the same of groups.
+    """
+
+    view = RAW
+
+    @property
+    def grid(self):
+        """Grid of the mechanism that releases the answer: numbers on it add up exactly.
+
+        With 0 answers of parts are put together in the order of these.
+        """
+        return self.mechanism.grid
+
+    def total(self, rows):
+        """Return the answer of rows in memory."""
+        raise NotImplementedError
+
+    def total_of_groups(self, rows):
+        """Return the answer of rows in memory of which each group is a record."""
+        raise NotImplementedError
+
+    def join(self, answers):
+        """Return the answer of all rows from those of parts of them."""
+        answers = iter(answers)
+        # An answer isn't changed: a part may be asked for it again.
+        return sum_in_order(chain([next(answers).copy()], answers))
