@@ -672,7 +672,8 @@ class PrivacyReport:
 
     def _meaning(self):
         if math.isinf(self.epsilon):
-            return f"no noise was added, and the published numbers may reveal any {self._record}."
+            words = _report_words.unbounded_words(self, self._record)
+            return words[0].lower() + words[1:]
         but_not = " but not the seed" if self.condition else ""
         question = _QUESTIONS[self.adjacency].format(record=self._record)
         return (

@@ -33,7 +33,7 @@ def quoted_guarantee(report, record):
     if math.isinf(report.epsilon):
         return (
             "What was published has no privacy: epsilon is infinite.",
-            f"No noise was added, and the published numbers may reveal any {record}.",
+            unbounded_words(report, record),
         )
     parts = ", ".join(repr(name) for name in report.unprotected)
     but = f"All but {parts} of what was published" if parts else "What was published"
@@ -53,6 +53,27 @@ def quoted_guarantee(report, record):
         f'"{report.adjacency}"), with {numbers}.',
         f"{alternatives}, the probabilities of {outcome} differ by at most a factor of {times}"
         f"{plus}.",
+    )
+
+
+def unbounded_words(report, record):
+    """Say in a sentence why a report has no finite epsilon: which releases have no noise."""
+    names = report.names or ("",) * len(report.events)
+    exact = [
+        f"{name} ({event})" if name else str(event)
+        for name, event in zip(names, report.events, strict=True)
+        if event.noise_multiplier == 0.0 or event.erasure == 1.0
+    ]
+    if len(exact) == len(report.events):
+        return f"No noise was added, and the published numbers may reveal any {record}."
+    if exact:
+        return (
+            f"Nothing is guaranteed for all of it together, because a part has no noise and may "
+            f"reveal any {record}: {'; '.join(exact)}."
+        )
+    return (
+        f"Noise was added, but at delta = {rounded_up(report.delta, 6)} no finite epsilon is "
+        f"stated, and so nothing is guaranteed for any {record}."
     )
 
 

@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+from math import isinf
 from numbers import Real
 from pathlib import Path
 
@@ -42,6 +43,10 @@ _NO_TOTAL = (
 _NO_REPORT = (
     "No part of this page has a report, and so no guarantee is stated. That a part is on this page "
     "doesn't make it private."
+)
+_NO_NOISE = (
+    "These parts have an infinite epsilon, by themselves already: {}. Leave them out of a page "
+    "that is handed on."
 )
 _WITHOUT = (
     "These parts have no report of their own, and the guarantee covers them only where they were "
@@ -181,6 +186,9 @@ def _top(pairs, ledger):
         except ValueError as error:
             yield marked, _NO_TOTAL.format(error)
         else:
+            exact = [repr(n) for n, own in by_part.items() if any(isinf(r.epsilon) for r in own)]
+            if exact:
+                yield "", _NO_NOISE.format(", ".join(exact))
             yield "", _ONE_FOR_ALL.format(with_report)
     without = [
         repr(name) for name, part in pairs if not by_part[name] and not isinstance(part, str)

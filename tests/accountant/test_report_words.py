@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from skdp.accountant import GaussianEvent, LaplaceEvent, PrivacyReport
+from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent, PrivacyReport, compose
 from skdp.linear_model import DPRidge
 
 GAUSSIAN = (GaussianEvent(9.0, pairwise=True),)
@@ -39,6 +39,27 @@ def report_of(events=GAUSSIAN, **changes):
             "probabilities of any outcome of the rest, given what 'scale' published, differ",
         ),
         ({"epsilon": math.inf, "events": (GaussianEvent(0.0),)}, "published has no privacy: eps"),
+        (
+            {"epsilon": math.inf, "events": (GaussianEvent(0.0),)},
+            "infinite. No noise was added, and",
+        ),
+        (
+            {"epsilon": math.inf, "delta": 0.0},
+            "Noise was added, but at delta = 0 no finite epsilon is stated, and so nothing is guar",
+        ),
+        (
+            {
+                "epsilon": math.inf,
+                "events": (GaussianEvent(9.0), GaussianEvent(0.0, n_steps=2), LaplaceEvent(0.0)),
+                "names": ("moment", "steps", "words"),
+            },
+            "infinite. Nothing is guaranteed for all of it together, because a part has no noise "
+            "and may reveal any record: steps (2 x Gaussian(0)); words (1 x SphericalLaplace(scale",
+        ),
+        (
+            {"epsilon": math.inf, "events": (GaussianEvent(9.0), ErasureEvent(1.0))},
+            "may reveal any record: 1 x Erasure(1).",
+        ),
     ],
 )
 def test_a_report_has_a_guarantee_to_quote(changes, words):
@@ -95,3 +116,12 @@ def test_long_names_of_releases_keep_lines_narrow():
     events = (*GAUSSIAN, GaussianEvent(90.0, n_steps=40))
     lines = report_of(events, names=names).to_text().splitlines()
     assert f"Released        {names[0]}: {GAUSSIAN[0]}" in lines
+
+
+def test_composed_reports_say_which_part_has_no_noise():
+    exact = report_of((GaussianEvent(0.0),), epsilon=math.inf, names=("steps",))
+    noisy = report_of(names=("scores",))
+    said = compose([exact, noisy]).guarantee
+    assert "no privacy: epsilon is infinite. Nothing is guaranteed for all of it together" in said
+    assert said.endswith("a part has no noise and may reveal any record: steps (1 x Gaussian(0)).")
+    assert compose([exact, exact]).guarantee == exact.guarantee

@@ -109,6 +109,9 @@ def test_what_has_no_report_is_named(write):
 def test_no_privacy_is_no_guarantee(write):
     report = report_of(0.0, epsilon=np.inf)
     assert write({"Fit": report}).quoted.startswith("What was published has no privacy")
+    both = write({"Fit": report, "Score": report_of(9.0)})
+    assert "a part has no noise and may reveal any record: 1 x Gaussian(0)." in both.quoted
+    assert "an infinite epsilon, by themselves already: 'Fit'. Leave" in both.text
     part = report_of(unprotected=("scale",))
     assert write({"Fit": part}).quoted.startswith("All but 'scale' of what was published")
 
