@@ -48,7 +48,7 @@ def chosen_signs(monotonic_cst, frame, pairs):
     for column, sign in by_column.items():
         place = find_column(column, frame.names)
         if place is None:
-            raise ValueError(NO_COLUMN.format("monotonic_cst"))
+            raise ValueError(NO_COLUMN.format("monotonic_cst", column))
         if signs[place] is not None or sign not in (-1, 0, 1):
             raise ValueError(_SIGNS)
         signs[place] = int(sign)

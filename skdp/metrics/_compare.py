@@ -58,7 +58,7 @@ class PrivateComparison:
     >>> from skdp.metrics import PrivateComparison
     >>> found = PrivateComparison(0.012, 0.004, 0.02, report, scoring="accuracy")
     >>> found
-    accuracy, first less second: 0.012 (95 % interval 0.004 to 0.020), (0.5, 0)-DP
+    accuracy, first minus second: 0.012 (95 % interval 0.004 to 0.020), (0.5, 0)-DP
     >>> found.better
     'first'
     """
@@ -93,13 +93,15 @@ class PrivateComparison:
         digits = (
             3 if not 0.0 < width < np.inf else int(np.clip(1 - np.floor(np.log10(width)), 0, 9))
         )
-        ends = f"{self.low:.{digits}f} to {self.high:.{digits}f}"
+        # A number that rounds to 0 has no sign.
+        difference, low, high = (
+            f"{round(number, digits) + 0.0:.{digits}f}"
+            for number in (self.difference, self.low, self.high)
+        )
         counted = caption_of(self)
         over = "" if counted is None else f" over {counted}"
-        interval = f"({100 * self.level:g} % interval {ends})"
-        # Difference and interval have one sign.
-        difference = f"{self.scoring}, first less second: {self.difference:.{digits}f}"
-        return f"{difference} {interval}{over}, {self.report!r}"
+        interval = f"({100 * self.level:g} % interval {low} to {high})"
+        return f"{self.scoring}, first minus second: {difference} {interval}{over}, {self.report!r}"
 
 
 def _losses_by_row(estimator, X, y, scoring, options):

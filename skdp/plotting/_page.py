@@ -265,7 +265,7 @@ def _shown(part, name):
     if isinstance(part, (list, tuple)):
         return "".join(_shown(one, name) for one in part)
     if isinstance(part, Scorecard):
-        return f"<p>{html.escape(repr(part))}.</p>{_shown(part.to_frame().round(3), name)}"
+        return f"<p>{html.escape(repr(part))}.</p>{_as_bins(part.to_frame())}"
     if isinstance(part, _CURVES):
         return _drawn(_figure_of(part), name)
     figure = getattr(part, "figure_", part)
@@ -284,6 +284,13 @@ def _shown(part, name):
         f"the part {name!r} is of a type that a page doesn't show: {type(part).__name__}. "
         "Give text, a report, a model, a display, a figure or a data frame."
     )
+
+
+def _as_bins(card):
+    """Return the table of a scorecard as HTML, without numbers of rows that say nothing."""
+    card["share"] = card["share"].map("{:.1%}".format, na_action="ignore")
+    card["n"] = card["n"].map("{:,.0f}".format, na_action="ignore")
+    return f'<div class="wide">{card.to_html(index=False, border=0, na_rep="unknown")}</div>'
 
 
 def _figure_of(curve):

@@ -171,7 +171,7 @@ def test_what_may_be_constrained():
     for signs in ({"job": 1}, {"nobody": 1}, {"age": 2}, [0, 0], [0, 0, 1], 3, twice):
         with pytest.raises(ValueError, match="monotonic_cst"):
             DPAdditiveClassifier(classes=[0, 1], monotonic_cst=signs).fit(X, y)
-    with pytest.raises(ValueError, match="monotonic_cst names a column that X does not have"):
+    with pytest.raises(ValueError, match="monotonic_cst names 'agee', which X does not have"):
         DPAdditiveClassifier(classes=[0, 1], monotonic_cst={"agee": 1}).fit(X, y)
     both = {"monotonic_cst": {"age": 1}, "interactions": [("age", "job")]}
     with pytest.raises(ValueError, match="interactions"):
@@ -518,7 +518,7 @@ def test_labels_that_cannot_be_sorted_are_named():
 
 def test_a_pair_of_a_column_that_is_not_there_is_named():
     X, y = labelled(n_rows=300)
-    with pytest.raises(ValueError, match="interactions names a column that X does not have"):
+    with pytest.raises(ValueError, match="interactions names 'nowhere', which X does not have"):
         DPAdditiveClassifier(interactions=[("age", "nowhere")]).fit(X, y)
 
 

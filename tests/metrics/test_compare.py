@@ -112,12 +112,14 @@ def test_few_records_give_values_within_their_range(scoring, epsilon):
 def test_a_comparison_reads_well(rng):
     X, y = binary_records(rng, 3000)
     found = private_compare(Knows(), Shy(), X, y, epsilon=1.0)
-    assert repr(found).startswith("accuracy, first less second: 0.")
+    assert repr(found).startswith("accuracy, first minus second: 0.")
     assert repr(found).endswith(", (1, 0)-DP")
     assert pickle.loads(pickle.dumps(found)) == found
     low = PrivateComparison(-0.5, -0.6, -0.4, found.report, scoring="neg_log_loss")
-    assert "loss, first less second: -0.50 (95 % interval -0.60 to -0.40), " in repr(low)
+    assert "loss, first minus second: -0.50 (95 % interval -0.60 to -0.40), " in repr(low)
     assert low.better == "second"
+    none = PrivateComparison(-1e-4, -0.01, 0.01, found.report, scoring="neg_log_loss")
+    assert ": 0.000 (95 % interval -0.010 to 0.010), " in repr(none)
     with pytest.raises(TypeError, match="low"):
         PrivateComparison(0.0, "x", 1.0, found.report)
 

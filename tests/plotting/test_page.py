@@ -194,7 +194,8 @@ def test_scorecards_are_tables_and_curves_are_figures(write):
     n_open = len(plt.get_fignums())
     page = write({"Card": model.to_points(), "Curve": curve})
     assert len([tag for tag, _ in page.tags if tag == "img"]) == 1
-    assert all(text in page.text for text in ("base points", "owns", "rents"))
+    assert all(text in page.text for text in ("base points", "owns", "rents", "100.0%"))
+    assert "900.0" not in page.text
     assert page.quoted == curve.report.guarantee
     assert len(plt.get_fignums()) == n_open
 

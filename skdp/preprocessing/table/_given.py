@@ -20,7 +20,7 @@ _NOTHING_BOUNDED = (
     "feature_bounds is of no column: none of X holds {}. Name the columns that do in "
     "numeric_features, or leave feature_bounds out."
 )
-NO_COLUMN = "{} names a column that X does not have: give names of columns of X, or places."
+NO_COLUMN = "{} names {!r}, which X does not have: give names of columns of X, or places."
 _KNOTS = "an entry of knots must be a list of at least two finite numbers that are apart."
 
 
@@ -226,7 +226,7 @@ def chosen_pairs(pairs, names, parameter):
         places = tuple(find_column(column, names) for column in pair)
         known = {frozenset(one) for one in chosen}
         if None in places:
-            raise ValueError(NO_COLUMN.format(parameter))
+            raise ValueError(NO_COLUMN.format(parameter, pair[places.index(None)]))
         if places[0] == places[1] or frozenset(places) in known:
             raise ValueError(_PAIRS.format(parameter))
         chosen.append(places)
