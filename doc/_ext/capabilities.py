@@ -7,6 +7,7 @@
 
 import importlib.util
 import inspect
+import re
 
 from sklearn.utils import get_tags
 from sphinx.util.docutils import SphinxDirective
@@ -16,6 +17,9 @@ from skdp._estimator import RecordPrivateEstimator
 from skdp.utils.discovery import all_estimators
 
 NO = "–"
+LOSS, PENALTY = "``loss``", "``penalty``"
+DASK = ":doc:`Dask <../large_data>`"
+ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 
 
 def _parameters(estimator):
@@ -97,8 +101,8 @@ def _on_dask(estimator):
 # What is asked, in reStructuredText, and who answers.
 ROWS = {
     "protects": _unit,
-    "``loss``": _losses,
-    "``penalty``": _penalties,
+    LOSS: _losses,
+    PENALTY: _penalties,
     "limits of coefficients": _limits,
     "pure epsilon, by ``mechanism``": _pure,
     "more than two classes, or one target": _several_outputs,
@@ -115,7 +119,7 @@ ROWS = {
     "steps of a :doc:`DPPipeline <../pipeline>`": lambda kind: _yes(
         issubclass(kind, RecordPrivateEstimator)
     ),
-    ":doc:`Dask <../large_data>`": _on_dask,
+    DASK: _on_dask,
 }
 # It is the same for all of them, once there is such a module.
 if importlib.util.find_spec("skdp.onnx"):
@@ -129,13 +133,45 @@ def answers(kind):
     return estimators, {title: row for title, row in asked.items() if set(row) != {NO}}
 
 
+def columns(kind):
+    """Return groups of estimators, with their answers by question.
+
+    Those that differ in nothing but the loss, the penalty and the name of their twin on Dask share
+    a column, which lists all of these.
+    """
+    estimators, asked = answers(kind)
+    shared = [row for title, row in asked.items() if title not in (LOSS, PENALTY, DASK)]
+    groups = {}
+    for i in range(len(estimators)):
+        alike = (asked[DASK][i] == NO, *(row[i] for row in shared))
+        groups.setdefault(alike, []).append(i)
+    found = []
+    for places in groups.values():
+        told = {
+            title: ", ".join(dict.fromkeys(row[i] for i in places)) for title, row in asked.items()
+        }
+        found.append(([estimators[i] for i in places], told))
+    return found
+
+
+def _linked(estimator):
+    """Return a link to an estimator, whose long name may break before its kind."""
+    module = ".".join(estimator.__module__.split(".")[:2])
+    name = estimator.__name__
+    shown = re.sub(r"(?<=\w)(?=Classifier|Regress|ElasticNet)", ZERO_WIDTH_SPACE, name)
+    return f":class:`{shown} <{module}.{name}>`"
+
+
 def lines(kind):
     """Return a table of what the estimators of a kind support, and what all of them do."""
-    estimators, asked = answers(kind)
-    modules = [".".join(one.__module__.split(".")[:2]) for one in estimators]
-    names = [f"{at}.{one.__name__}" for at, one in zip(modules, estimators, strict=True)]
-    rows = [["Support for", *(f":class:`~{name}`" for name in names)]]
-    rows += [[title, *row] for title, row in asked.items() if set(row) != {"yes"}]
+    _, asked = answers(kind)
+    groups = columns(kind)
+    rows = [["Support for", *(", ".join(map(_linked, group)) for group, _ in groups)]]
+    rows += [
+        [title, *(told[title] for _, told in groups)]
+        for title, row in asked.items()
+        if set(row) != {"yes"}
+    ]
     found = [".. list-table::", "   :header-rows: 1", "   :stub-columns: 1"]
     found += ["   :class: capabilities", ""]
     for row in rows:

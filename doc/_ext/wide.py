@@ -5,7 +5,7 @@ import struct
 from pathlib import Path
 
 # A single plot is narrower; several side by side are wider.
-WIDEST = 800  # pixels
+WIDEST = 750  # pixels
 
 
 def _width(path):

@@ -192,3 +192,17 @@ def test_versions_of_the_site():
     for one in versions:
         assert set(one) <= {"version", "name", "url", "preferred"}
         assert re.fullmatch(r"/[\w.]+/", one["url"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_estimators_that_share_a_column_have_its_answers(extension, told, kind):
+    module = extension("capabilities")
+    listed = []
+    for group, shown in module.columns(kind):
+        listed += group
+        for estimator in group:
+            for title, answer in shown.items():
+                assert told[estimator][title] in answer
+                if title not in (LOSS, PENALTY, DASK):
+                    assert told[estimator][title] == answer
+    assert sorted(one.__name__ for one in listed) == [name for name, _ in all_estimators(kind)]
