@@ -83,16 +83,19 @@ OF_LONG = {
 # No check of a class can tell a short fit: few steps, whose noise a formula gives. Only a solver of
 # public numbers warns where it stops early.
 SHORT = {"max_iter": 2, "accountant": "rdp"}
+# The tests of an instance: see `part_of`.
+PARTS = ("parameters", "class", "class, long")
 
 
-def with_checks(estimators, composed=(), excused=None):
+def with_checks(estimators, parts=PARTS, composed=(), excused=None):
     """As `parametrize_with_checks`, but for a few tests of an instance, which name what fails.
 
     One has the checks that parameters have a say in, the others those of the class: for the first
-    instance with its methods and its epsilon, by short fits. The short tier has the tests of the
-    first instance of a class, but for checks that only the long tier needs. Of the classes of a
-    module that are `composed` of other estimators it has the first test alone. `excused` has, by
-    the class of an estimator, checks that must fail.
+    instance with its methods and its epsilon, by short fits. `parts` says which of these tests
+    there are. Without all cases there are tests of the first instance of a class, but for checks
+    that only all cases have; of the classes of a module that are `composed` of other estimators
+    there is the first test alone. `excused` has, by the class of an estimator, checks that must
+    fail.
     """
     parameters, seen = [], set()
     for estimator in estimators:
@@ -109,6 +112,8 @@ def with_checks(estimators, composed=(), excused=None):
             parameters.append(pytest.param(quick, "class", marks=class_marks))
             parameters.append(pytest.param(quick, "class, long", marks=pytest.mark.long))
         seen |= {kind, room, alike}
+
+    parameters = [one for one in parameters if one.values[1] in parts]
 
     def decorate(test):
         @functools.wraps(test)

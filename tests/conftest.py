@@ -61,8 +61,17 @@ _random.os = SimpleNamespace(urandom=_ENTROPY.urandom, getpid=os.getpid)
 
 
 def pytest_addoption(parser):
-    """Add the option that has all cases of tests collected."""
-    parser.addoption("--all-cases", action="store_true", help="not only what every change needs")
+    """Add the options that have more tests collected than every change needs."""
+    parser.addoption("--all-cases", action="store_true", help="all tests, with all their cases")
+    parser.addoption(
+        "--first-cases",
+        action="store_true",
+        help="all tests, with the first case of each list, or all with the marker `every`",
+    )
+
+
+def _has_long_tests(config):
+    return config.getoption("all_cases") or config.getoption("first_cases")
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -71,7 +80,7 @@ def pytest_ignore_collect(collection_path, config):
     pytest asks this of nothing that the command names. `pytest tests tests/long` names tests alone:
     pytest leaves out a path within another.
     """
-    return True if collection_path == LONG and not config.getoption("all_cases") else None
+    return True if collection_path == LONG and not _has_long_tests(config) else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -81,7 +90,7 @@ def pytest_pycollect_makeitem(collector, name, obj):
     pytest goes on with an empty list as with a file without the test.
     """
     config = collector.config
-    if config.getoption("all_cases") or collector.path.is_relative_to(LONG):
+    if _has_long_tests(config) or collector.path.is_relative_to(LONG):
         return None
     if not inspect.isfunction(obj) or any(f"::{name}" in argument for argument in config.args):
         return None
@@ -93,9 +102,14 @@ def pytest_generate_tests(metafunc):
     """Leave out the cases of a test that not every change needs.
 
     A test has the first case of each of its lists, or all with the marker `every`, but for cases
-    with the marker `long`. Those in tests/long have all cases.
+    with the marker `long`. Those in tests/long have all cases where they are named. With
+    `--first-cases` they have the first as all tests do, and a list of long cases has its first.
     """
-    if metafunc.config.getoption("all_cases") or metafunc.definition.path.is_relative_to(LONG):
+    config = metafunc.config
+    has_first = config.getoption("first_cases")
+    if config.getoption("all_cases"):
+        return
+    if not has_first and metafunc.definition.path.is_relative_to(LONG):
         return
     has_all = metafunc.definition.get_closest_marker("every")
     parametrize = metafunc.parametrize
@@ -105,6 +119,8 @@ def pytest_generate_tests(metafunc):
         kept = [
             place for place, value in enumerate(values) if not _is_long(getattr(value, "marks", ()))
         ]
+        if not kept and has_first:
+            kept = list(range(len(values)))[:1]
         kept = kept if has_all else kept[:1]
         if ids is not None and not callable(ids):
             ids = list(ids)

@@ -119,10 +119,33 @@ EXCUSED = {
 }
 
 
+SKIPS = pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
+
+
 @pytest.mark.every
-@with_checks(ESTIMATORS + COMPOSED, composed={*map(type, COMPOSED)}, excused=EXCUSED)
-@pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
+@with_checks(ESTIMATORS, parts=("parameters",))
+@SKIPS
 def test_check_estimator(estimator, check):
+    run_check(estimator, check)
+
+
+@pytest.mark.long
+@pytest.mark.every
+@with_checks(ESTIMATORS, parts=("class", "class, long"))
+@SKIPS
+def test_check_class(estimator, check):
+    run_check(estimator, check)
+
+
+@pytest.mark.long
+@pytest.mark.every
+@with_checks(COMPOSED, composed={*map(type, COMPOSED)}, excused=EXCUSED)
+@SKIPS
+def test_check_composed(estimator, check):
+    run_check(estimator, check)
+
+
+def run_check(estimator, check):
     is_a_thousand_passes = name_of(check) == "check_class_weight_classifiers"
     if is_a_thousand_passes and estimator.get_params().get("solver") == "sequential":
         pytest.skip("takes rows one by one; compared with scikit-learn in test_weights")

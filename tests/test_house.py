@@ -53,7 +53,8 @@ def test_what_not_every_change_needs_is_collected_where_it_is_asked_for(request)
     config = request.config
     mirrored = [item for item in request.session.items if not item.path.is_relative_to(LONG)]
     long = [item.nodeid for item in mirrored if item.get_closest_marker("long")]
-    is_asked_for = config.getoption("all_cases") or any("::" in name for name in config.args)
+    is_asked_for = any(config.getoption(option) for option in ("all_cases", "first_cases"))
+    is_asked_for = is_asked_for or any("::" in name for name in config.args)
     assert is_asked_for or not long
 
 

@@ -474,6 +474,7 @@ def test_private_whitening_is_near_the_optimum_of_heavy_classes(weights, rare):
         np.testing.assert_allclose(found.intercept_, exact.intercept_, atol=0.25)
 
 
+@pytest.mark.long
 def test_steps_are_shorter_for_heavy_classes_alone(rare):
     X, y = rare
     model = DPLogisticRegression(classes=[0, 1], random_state=0)

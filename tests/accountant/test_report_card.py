@@ -319,6 +319,7 @@ def test_the_ranges_of_a_model_are_its_domain():
     assert "epsilon" not in said
 
 
+@pytest.mark.long
 def test_seeds_and_selections_are_told():
     assert "os.urandom" in cells(poisson())["Randomness"]
     assert "random_state" in cells(poisson(reproducible=True))["Randomness"]
@@ -327,6 +328,7 @@ def test_seeds_and_selections_are_told():
     assert "not covered: preprocessing" in cells(of_pipeline())["Preparation and tuning"]
 
 
+@pytest.mark.long
 def test_a_score_and_an_audit():
     model = DPLogisticRegression(classes=[0, 1], delta=1e-3)
     fitted = clone(model).fit(ROWS, LABELS)

@@ -131,6 +131,7 @@ def test_a_ledgers_budget_as_markdown(tmp_path):
     assert "epsilon = 2, delta = 1e-05" in check(of_ledger(tmp_path))
 
 
+@pytest.mark.long
 def test_the_numbers_of_every_kind_of_release_are_explained():
     for make in KINDS.values():
         report = make()

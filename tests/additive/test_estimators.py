@@ -112,6 +112,7 @@ def test_without_noise_it_is_the_optimum_of_centred_columns(model, data):
     assert all((term.std == 0.0).all() for term in model.terms_)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [1.0, math.inf])
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
 def test_the_penalty_falls_with_the_number_of_records(model, data, epsilon):
@@ -129,6 +130,7 @@ def test_the_penalty_falls_with_the_number_of_records(model, data, epsilon):
     assert clone(model).get_params()["alpha"] == "auto"
 
 
+@pytest.mark.long
 def test_many_targets_have_many_knots_and_pairs_take_half_of_them(rng):
     X = pd.DataFrame({"x": rng.normal(size=12_000), "z": rng.normal(size=12_000)})
     y = X["x"] * X["z"]
@@ -349,6 +351,7 @@ def test_a_word_of_several_lines_stands_in_one_cell():
     assert any("| a\\|b c |" in line for line in lines)
 
 
+@pytest.mark.long
 def test_several_classes_and_targets():
     X, y = labelled()
     three = DPAdditiveClassifier(classes=[0, 1, 2], **LOUD).fit(X, y + (X.job == "smith"))
@@ -377,6 +380,7 @@ def test_several_classes_and_targets():
     )
 
 
+@pytest.mark.long
 def test_groups_and_weights():
     X, y = labelled()
     model = DPAdditiveClassifier(classes=[0, 1], **LOUD)
@@ -475,6 +479,7 @@ def test_a_search_takes_tables_of_numbers():
         DPGridSearch(DPAdditiveRegressor(numeric_features=[0, 1]), {"alpha": [1e-4]}).fit(X, y)
 
 
+@pytest.mark.long
 def test_the_report_of_a_pipeline_and_a_preview_say_what_was_read():
     """Classes and kinds of columns, which aren't declared, by the model or by a step before."""
     X, y = labelled(n_rows=300)
@@ -572,6 +577,7 @@ def test_words_that_nobody_has_add_the_mean_and_not_noise(model, data):
     assert abs(fitted.explain(new)[0, 2]) > 0.1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
 def test_importances_of_features_and_of_terms(model, data):
     """There is one for each feature, also with pairs, so that scikit-learn's tools can choose."""

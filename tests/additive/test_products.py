@@ -402,6 +402,7 @@ def test_without_privacy_products_are_found():
     assert model.privacy_report_.epsilon == math.inf
 
 
+@pytest.mark.long
 def test_groups_and_weights():
     X, y = with_labels(n_rows=900)
     model = DPAdditiveClassifier(classes=[0, 1], **AUTO | {"epsilon": 60.0})

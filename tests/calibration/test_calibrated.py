@@ -111,6 +111,7 @@ def test_probabilities_become_true(loss):
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
+@pytest.mark.long
 def test_without_noise_a_logistic_model_is_left_as_it_is():
     X, y = records(20_000)
     given = DPLogisticRegression(alpha=1e-9, average=False, max_iter=300, **TWO)

@@ -83,6 +83,7 @@ def test_rows_in_a_file_cannot_be_written_to_and_need_one_descriptor(as_kind, da
     np.testing.assert_array_equal(found, data[0])
 
 
+@pytest.mark.long
 def test_files_take_what_they_have_room_for(data, monkeypatch):
     free = 1e6
     put(monkeypatch, "file")

@@ -319,6 +319,7 @@ def _forget(worker, key):
         worker.plugins[_pinned._PLUGIN].transition(key, "memory", "released")
 
 
+@pytest.mark.long
 def test_sums_are_asked_of_the_worker_that_has_the_rows(data, client, monkeypatch):
     """Elsewhere they would find none. Nor are loads copied: of copies Dask may drop either."""
     reader, asked = reader_of(DaskDPRidge(**RIDGE)), []

@@ -33,6 +33,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.long
 @for_each("name", COLUMNS)
 def test_columns_are_named(name):
     make, match = COLUMNS[name]

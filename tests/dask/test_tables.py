@@ -244,6 +244,7 @@ def test_arrays_are_tables_too(table):
     assert_same_columns(fit(DPTableVectorizer(random_state=5), rows), here)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "by_group"),
     [
@@ -281,6 +282,7 @@ def test_additive_models_are_those_of_one_machine(kind, by_group, table):
         np.testing.assert_allclose(found, here.decision_function(X), atol=1e-5)
 
 
+@pytest.mark.long
 def test_empty_partitions_have_no_predictions(table):
     _, model = twin_of("binary")
     X, y = parts_of(table, targets_of("binary", table), divisions=[0, 700, 700])

@@ -183,6 +183,7 @@ def test_a_template_is_private_as_far_as_checks_tell(estimator):
     check_private_estimator(estimator)
 
 
+@pytest.mark.long
 @for_each("estimator, message", FAULTS.items())
 def test_a_wrong_one_is_convicted(estimator, message):
     with pytest.raises(AssertionError, match=message):

@@ -1,8 +1,11 @@
 """Result files that are older than the code that they measure are named on the page of results."""
 
+import pytest
+
 from tests.golden import stale
 
 
+@pytest.mark.long
 def test_a_family_is_measured_alone():
     assert stale._measured_by(stale.RESULTS / "ball.csv") == {"DPLogisticRegression", "DPRidge"}
     assert stale._measured_by(stale.RESULTS / "ball_dpsgd.csv") == {

@@ -284,6 +284,7 @@ def test_how_many_rows_are_counted_follows_from_public_numbers():
     assert resolve_rows_counted("groups", "auto", budget, 10**4, 1.0) == 1
 
 
+@pytest.mark.long
 def test_shares_of_an_unknown_sum_have_the_noise_of_a_ratio():
     """By simulation; 10,000 runs are 7 standard errors off by 5 %."""
     rng = np.random.default_rng(0)

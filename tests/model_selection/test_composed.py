@@ -401,6 +401,7 @@ def test_no_part_of_what_was_chosen_claims_less_than_the_search_spent(name):
     assert all(report is search.privacy_report_ for report in found)
 
 
+@pytest.mark.long
 def test_routing_needs_no_request_of_what_a_search_fits():
     X, y = table(900)
     estimator, grid = CANDIDATES["listed"]

@@ -59,6 +59,7 @@ INSTANCES = [
 TWO = {"classes": [0, 1]}
 
 
+@pytest.mark.long
 def test_a_search_over_alpha_alone_is_advised_against_before_it_is_charged(tmp_path):
     """Of estimators that choose all else themselves, by the names of settings alone."""
     X, y = records()
@@ -151,6 +152,7 @@ def test_scores_of_regressors(scoring):
     assert fitted.score(X, 10.0 + X[:, 0]) > 0.9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_targets", [1, 2])
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 @pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error"])

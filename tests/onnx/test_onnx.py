@@ -537,6 +537,7 @@ def test_columns_of_a_raw_table(basis, dtype):
     assert unseen.tolist() == ["new_infrequent"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("cuts", "dtype"), product([[70.0], [60.0, 90.0]], TOLERANCE))
 def test_additive_classifiers(cuts, dtype):
     labels = np.array(["low", "middle", "high"])[np.digitize(TELLING, cuts)]
@@ -569,6 +570,7 @@ def test_additive_regressors(targets):
     np.testing.assert_allclose(predicted, expected, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_additive_models_with_products():
     options = {"interactions": "auto", **TABLE_PARAMETERS, "epsilon": 100.0}
     for model, y in (

@@ -249,6 +249,7 @@ def test_a_display_of_no_kind_is_not_drawn():
         PrivacyDisplay(kind="roc", x=[0.0, 1.0], y=[1.0, 0.0]).plot()
 
 
+@pytest.mark.long
 def test_what_a_kind_does_not_draw_is_none():
     profile = PrivacyDisplay.from_report(PURE, kind="profile")
     assert profile.fill_ is profile.chance_level_ is profile.audit_ is None
@@ -256,6 +257,7 @@ def test_what_a_kind_does_not_draw_is_none():
     assert tradeoff.point is tradeoff.point_ is None
 
 
+@pytest.mark.long
 def test_names_of_before_draw_the_same_and_warn():
     report = REPORTS["poisson"]
     with pytest.warns(FutureWarning, match="PrivacyDisplay, with kind='tradeoff'") as caught:
@@ -332,6 +334,7 @@ RESULTS = {
 ROWS = list(zip(*RESULTS.values(), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "results",
     [

@@ -163,6 +163,7 @@ def test_nothing_runs_and_nothing_is_loaded(write):
     assert policy.startswith("default-src 'none'; img-src data:;")
 
 
+@pytest.mark.long
 def test_figures_are_in_the_page_and_the_same_each_time(write):
     display = PrivacyDisplay.from_report(report_of(), kind="profile")
     sources = [

@@ -68,6 +68,7 @@ def test_terms_are_drawn_at_their_values_the_strongest_first(model):
     assert "Left out" not in display.note_
 
 
+@pytest.mark.long
 def test_all_panels_share_an_axis_of_odds_ratios(model):
     display = ShapeFunctionDisplay.from_estimator(model)
     low, high = display.axes_[0].get_ylim()
@@ -208,6 +209,7 @@ def test_a_knot_that_stands_alone_has_its_noise(table):
     assert ticks(ax.xaxis) == ["0", "not 0"]
 
 
+@pytest.mark.long
 def test_labels_are_whole(table):
     X, y = table
     name = "Discharged/transferred to home with home health service"
@@ -225,6 +227,7 @@ def test_labels_are_whole(table):
     assert lowest > 0
 
 
+@pytest.mark.long
 def test_many_words_are_those_that_do_most(table):
     words = [f"w{j:02d}" for j in range(20)]
     X = pd.DataFrame({"w": np.random.default_rng(0).choice(words, 3000), "age": table[0]["age"]})

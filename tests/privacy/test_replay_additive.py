@@ -29,6 +29,7 @@ def test_a_record_that_moves_table_ball_and_steps(case):
     assert math.isclose(report.epsilon_at(report.delta), report.epsilon, rel_tol=1e-3)
 
 
+@pytest.mark.long
 def test_cases_with_products_have_a_second_fit():
     """Without one they would tell nothing of it."""
     found = [case for case in ADDITIVE_CASES if case.estimator.epsilon == FOUND["epsilon"]]

@@ -181,6 +181,7 @@ def test_the_same_table_gives_the_same_model(reader, epsilon):
         assert not [name for name, found in read.items() if found != first]
 
 
+@pytest.mark.long
 @for_each("reader", READERS)
 def test_without_noise_what_types_say_is_learnt(reader):
     """But for booleans: what is learnt of them is that they are numbers."""

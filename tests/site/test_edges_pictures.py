@@ -102,6 +102,7 @@ def test_a_boundary_is_drawn_between_extremes(data):
     assert not FITS
 
 
+@pytest.mark.long
 @covers("ConfusionMatrixDisplay", "RocCurveDisplay", "PrecisionRecallDisplay")
 @covers("DetCurveDisplay", "CalibrationDisplay")
 def test_displays_count_records(data, fitted):

@@ -19,6 +19,7 @@ def quickstart(monkeypatch):
     return module
 
 
+@pytest.mark.long
 def test_quickstart_prints_accuracies_and_the_report(quickstart, monkeypatch, tmp_path, capsys):
     output = tmp_path / "plot.png"
     monkeypatch.setattr(

@@ -200,6 +200,7 @@ def test_a_vote_costs_what_its_members_cost(data, model, regressor):
         assert compose(kept_reports(fitted)).epsilon > 1.2
 
 
+@pytest.mark.long
 @covers("StackingClassifier", "StackingRegressor")
 def test_a_stack_ends_without_noise(data, model, regressor):
     X, y = data
@@ -389,6 +390,7 @@ def test_boosting(data, model, regressor):
     assert boosted.estimator_errors_[0] == pytest.approx(loss)
 
 
+@pytest.mark.long
 @covers("cross_val_score", "cross_val_predict", "learning_curve", "validation_curve")
 @covers("permutation_test_score")
 def test_curves_make_many_fits_and_keep_no_report(data, model):

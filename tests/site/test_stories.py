@@ -23,6 +23,7 @@ def as_fetched(table, words):
     return table.astype(dict.fromkeys(words, "category"))
 
 
+@pytest.mark.long
 def test_twin_of_hospitals_is_of_stays_of_patients(twins):
     table = twins.hospitals(5_000)
     assert table.shape[1] == 50
@@ -44,6 +45,7 @@ def test_twin_of_hospitals_is_of_stays_of_patients(twins):
     assert not table.equals(twins.hospitals(5_000, seed=1))
 
 
+@pytest.mark.long
 def test_a_discharge_sheet_is_the_same_of_the_table_as_fetched(twins):
     """Words as categories, and gaps that are missing, not question marks."""
     names = {}

@@ -178,6 +178,7 @@ def test_delta_follows_from_the_number_of_records():
     assert describe(X, epsilon=1.0, random_state=0).privacy_report_.delta == 1e-6
 
 
+@pytest.mark.long
 def test_displays(table):
     found = describe(table, epsilon=1.0, crosstabs=[(0, 2)], random_state=0)
     assert repr(found) == (
@@ -228,6 +229,7 @@ def test_bars_are_where_numbers_are():
     assert first.get_height() == pytest.approx(inside, rel=0.02)
 
 
+@pytest.mark.long
 def test_numbers_beyond_the_last_end_are_said_and_bars_are_no_narrower_than_whole_numbers():
     """A tail that no end was learnt for isn't hidden by the figure."""
     rng = np.random.default_rng(0)

@@ -24,6 +24,7 @@ def mapped(X, folder):
     return np.load(folder / "rows.npy", mmap_mode="r")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", ["rows", "people", "errors", "no noise"])
 def test_a_memory_map_gives_the_bits_of_an_array(kind, dtype, data, tmp_path):

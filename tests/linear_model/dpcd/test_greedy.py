@@ -168,6 +168,7 @@ def test_steps_grow_with_the_rows_and_fall_with_noise_and_columns():
     assert auto_steps(0.0, problem_of(20_000, 20)) == 2000
 
 
+@pytest.mark.long
 def test_choices_without_noise_and_with_too_much():
     scores = np.array([3, 9, 9, 1])
     stream = make_stream(0)

@@ -157,6 +157,7 @@ def objective(model, X, y, alpha):
     return loss.mean() + 0.5 * alpha * (model.coef_**2).sum()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("solver", ["gd", "hybrid"])
 def test_descent_comes_near_the_optimum(solver, cancer):
     X, y = cancer
@@ -484,6 +485,7 @@ def test_classic_noise_is_refused_above_epsilon_1(records):
     assert not hasattr(model, "coef_")
 
 
+@pytest.mark.long
 def test_a_path_needs_one_release_and_tells_what_to_expect(cancer):
     X, y = cancer
     found = label_aggregate(X, y, epsilon=1.0, random_state=0)

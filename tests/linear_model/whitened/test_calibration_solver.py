@@ -76,6 +76,7 @@ def test_nothing_moves_where_no_slope_is_cut_or_nothing_is_known(rng):
     assert abs(calibrated(W, *solved(Z, 0.1))[0] - W).max() > 0.1
 
 
+@pytest.mark.long
 @for_each("max_iter", ["auto", 40])
 @for_each("noise", [0.02, 0.3, 3.0])
 def test_noise_is_taken_off_about_the_mean(noise, max_iter, rng):

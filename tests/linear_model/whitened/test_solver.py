@@ -258,6 +258,7 @@ def test_the_predicted_noise_is_that_of_the_recursion(momentum, n_steps, first):
     np.testing.assert_allclose(_noise_power(n_steps, momentum, first, x), power, rtol=1e-10)
 
 
+@pytest.mark.long
 @for_each("alpha", [1e-4, 1e-2, 1.0, 1e3, 1e30])
 @for_each("n_rows", [200, 10**5, 10**9])
 @for_each("name, rules", ALL_RULES)

@@ -283,6 +283,7 @@ def test_after_a_fit_one_warning_counts_what_cannot_be_read(fitted, rows):
         assert lost(lambda call=call: call(rows[0].assign(pay=1.0)))[1] == [], name
 
 
+@pytest.mark.long
 def test_dates_and_other_types_where_numbers_were_are_counted(fitted, rows):
     X = rows[0].assign(pay=pd.Timestamp("2024-01-01"))
     for name in ("predict of DPPipeline", "predict"):
