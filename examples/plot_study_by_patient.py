@@ -56,7 +56,7 @@ print(card.loc[strongest, ["term", "label", "odds_ratio", "n"]].round(2))
 # %%
 # How good is it?
 # ---------------
-# The score is of patients who weren't in the fit. It has an epsilon of its own, which is theirs.
+# The score is for patients who weren't in the fit. It spends an epsilon of its own, on their records.
 
 score = private_score(model, X_test, y_test, groups=patient_test, scoring="roc_auc", epsilon=1)
 print(score)
@@ -81,7 +81,7 @@ else:
 # The page
 # --------
 # It has the guarantee of all three releases together in its first lines, and is one file to hand
-# on. Nothing on it is of a single patient.
+# on. Nothing on it shows a single patient's row.
 
 parts = {
     "What the table holds": found,
