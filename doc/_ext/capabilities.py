@@ -167,8 +167,11 @@ def lines(kind):
     _, asked = answers(kind)
     groups = columns(kind)
     rows = [["Support for", *(", ".join(map(_linked, group)) for group, _ in groups)]]
+    # Names of losses may break after an underscore, which would make a link of what is before it.
     rows += [
-        [title, *(told[title] for _, told in groups)]
+        [title, *(told[title].replace("_", rf"\_{ZERO_WIDTH_SPACE}") for _, told in groups)]
+        if title in (LOSS, PENALTY)
+        else [title, *(told[title] for _, told in groups)]
         for title, row in asked.items()
         if set(row) != {"yes"}
     ]
