@@ -103,8 +103,8 @@ print(report, report.not_covered[-1], sep="\n")
 # ---------
 # Noise is added once to a sum, whatever its number of rows. The cost of privacy therefore falls
 # with the number of rows. The partitions fit into memory, so they are kept there and not computed
-# again in each pass. No ball is learnt here: the ranges are public, and two of the columns are 0
-# for most people, which suits a ball badly.
+# again in each pass. No ball is learnt here: the ranges are public, and two of the columns are
+# amounts that are 0 for most people, which suits a ball badly.
 
 X, y = dask.persist(X, y)
 X_test = scaler.fit_transform(test[list(BOUNDS)])
