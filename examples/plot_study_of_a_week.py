@@ -188,7 +188,7 @@ axes.plot(counts, spent, "o-", color="#0072B2", lw=2)
 for day, (count, epsilon) in days.items():
     if day != "Thursday":
         axes.annotate(
-            day, (count, epsilon), xytext=(8, -4), textcoords="offset points", color="#0072B2"
+            day, (count, epsilon), xytext=(8, -11), textcoords="offset points", color="#0072B2"
         )
 axes.axhline(EPSILON, color="black", ls="--")
 axes.annotate("budget: guaranteed", (0.0, EPSILON), xytext=(0, 4), textcoords="offset points")
@@ -196,7 +196,7 @@ axes.set(
     xlabel="charges, in the order in which they were made",
     ylabel=rf"$\varepsilon$ at $\delta$ = {DELTA:g}",
     xlim=(-0.5, 1.25 * len(asked)),
-    ylim=(0.0, 1.05 * asked[-1]),
+    ylim=(-0.1, 1.05 * asked[-1]),
     title="What the fits of a week cost together",
 )
 axes.spines[["top", "right"]].set_visible(False)
