@@ -56,7 +56,7 @@ print(card.loc[strongest, ["term", "label", "odds_ratio", "n"]].round(2))
 # %%
 # How good is it?
 # ---------------
-# The score is for patients who weren't in the fit. It spends an epsilon of its own, on their records.
+# The score is for patients who weren't in the fit, and spends an epsilon of its own on them.
 
 score = private_score(model, X_test, y_test, groups=patient_test, scoring="roc_auc", epsilon=1)
 print(score)
