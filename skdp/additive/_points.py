@@ -158,6 +158,13 @@ class Scorecard:
         frame["n"] = (frame["share"] * self.n_records).round()
         return frame
 
+    def _page_parts(self):
+        """Return what a page shows: what it is in a sentence, and its points."""
+        frame = self.to_frame().set_index("term").rename_axis(None)
+        frame["share"] = frame["share"].map("{:.1%}".format, na_action="ignore")
+        frame["n"] = frame["n"].map("{:,.0f}".format, na_action="ignore")
+        return f"{self!r}.", frame.fillna("unknown")
+
 
 @dataclass(frozen=True, eq=False)
 class Bins:

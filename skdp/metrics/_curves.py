@@ -35,6 +35,16 @@ def _check_lengths(*arrays):
         raise ValueError("the arrays of a curve must be of one length.")
 
 
+def _figure_of(display):
+    """Return the figure of a display, which no window shows."""
+    # Only pages need it.
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    display.plot(ax=figure.add_subplot())
+    return figure
+
+
 @dataclass(frozen=True, eq=False)
 class PrivateRocCurve:
     """A private ROC curve.
@@ -84,6 +94,10 @@ class PrivateRocCurve:
 
     def __post_init__(self):
         _check_lengths(self.fpr, self.tpr, self.thresholds)
+
+    def _page_parts(self):
+        """Return what a page shows: a figure."""
+        return (_figure_of(self.display()),)
 
     def display(self):
         """Return the curve as a display of scikit-learn.
@@ -280,6 +294,10 @@ class PrivateConfusionMatrix:
         if np.shape(self.matrix) != (n_labels, n_labels):
             raise ValueError("matrix must be square, with a row for each label.")
 
+    def _page_parts(self):
+        """Return what a page shows: a figure."""
+        return (_figure_of(self.display()),)
+
     def display(self):
         """Return the matrix as a display of scikit-learn, with counts of at least 0.
 
@@ -448,6 +466,10 @@ class PrivateCalibrationCurve:
 
     def __post_init__(self):
         _check_lengths(self.prob_true, self.prob_pred, self.low, self.high)
+
+    def _page_parts(self):
+        """Return what a page shows: a figure."""
+        return (_figure_of(self.display()),)
 
     def display(self):
         """Return the curve as a display of scikit-learn.

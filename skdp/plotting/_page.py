@@ -7,13 +7,10 @@ from math import isinf
 from numbers import Real
 from pathlib import Path
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
+from skdp._estimator import is_of_skdp
 from skdp.accountant import PrivacyReport, compose
-from skdp.additive import Scorecard
-from skdp.metrics import PrivateCalibrationCurve, PrivateConfusionMatrix, PrivateRocCurve
-
-_CURVES = PrivateCalibrationCurve, PrivateConfusionMatrix, PrivateRocCurve
 
 # Nothing is loaded and nothing runs, whatever a part holds.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -22,6 +19,8 @@ _STYLE = """\
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 .guarantee { border-left: 0.3rem solid currentColor; padding: 0.2rem 1rem; font-size: 1.1rem; }
 .wide { overflow-x: auto; }
+.table { white-space: pre; }
+.table th:first-child { position: sticky; left: 0; background: Canvas; }
 img { max-width: 100%; background: white; }
 pre { white-space: pre-wrap; }
 table { border-collapse: collapse; font-size: 0.85rem; }
@@ -125,7 +124,8 @@ def report_page(parts, path, *, title="A private study", ledger=None):
     reports = [
         (name, report)
         for name, part in pairs
-        if not _shows_its_report(part)
+        # It is shown in its place.
+        if not isinstance(part, PrivacyReport)
         for report in _distinct(_reports_of(part))
     ]
     if reports:
@@ -236,22 +236,18 @@ def _distinct(reports):
     return list({id(report): report for report in reports}.values())
 
 
-def _shows_its_report(part):
-    """Whether a part's own HTML has its report."""
-    return isinstance(part, PrivacyReport) or _is_described(part)
-
-
-def _is_described(part):
-    """Whether a part is a description: it has HTML of ours with a report, and is no model."""
-    return (
-        type(part).__module__.startswith("skdp.")
-        and hasattr(part, "_repr_html_")
-        and not hasattr(part, "get_params")
-    )
+class Html(str):
+    """A table as HTML, whose maker escaped all texts in it."""
 
 
 def _shown(part, name):
-    """Return a part as HTML."""
+    """Return a part as HTML.
+
+    A part of ours that isn't text, a frame or a figure may say by `_page_parts` of which parts it
+    is made.
+    """
+    if isinstance(part, Html):
+        return f'<div class="wide table">{part}</div>'
     if isinstance(part, str):
         texts = (html.escape(text) for text in part.split("\n\n"))
         return "".join(f"<p>{text}</p>" for text in texts)
@@ -264,42 +260,25 @@ def _shown(part, name):
         return "".join(items)
     if isinstance(part, (list, tuple)):
         return "".join(_shown(one, name) for one in part)
-    if isinstance(part, Scorecard):
-        return f"<p>{html.escape(repr(part))}.</p>{_as_bins(part.to_frame())}"
-    if isinstance(part, _CURVES):
-        return _drawn(_figure_of(part), name)
+    if hasattr(part, "_page_parts"):
+        return _shown(part._page_parts(), name)
     figure = getattr(part, "figure_", part)
     if hasattr(figure, "savefig"):
         return _drawn(figure, name)
-    if type(part).__module__.split(".")[0] == "pandas" and not hasattr(part, "to_html"):
-        # A series, or an index.
-        part = part.to_frame()
-    if hasattr(part, "to_html"):
-        return f'<div class="wide">{part.to_html(border=0)}</div>'
-    if _shows_its_report(part):
-        return f'<div class="wide">{part._repr_html_()}</div>'
-    if type(part).__module__.startswith(("skdp.", "sklearn.")):
+    if isinstance(part, BaseEstimator):
         return f"<pre>{html.escape(repr(_without_seeds(part)))}</pre>"
+    if is_of_skdp(part):
+        if hasattr(part, "_repr_html_"):
+            return f'<div class="wide">{part._repr_html_()}</div>'
+        return f"<pre>{html.escape(repr(part))}</pre>"
+    if hasattr(part, "to_html") or hasattr(part, "to_frame"):
+        # A series and an index of pandas become a frame.
+        frame = part if hasattr(part, "to_html") else part.to_frame()
+        return _shown(Html(frame.to_html(border=0)), name)
     raise TypeError(
         f"the part {name!r} is of a type that a page doesn't show: {type(part).__name__}. "
         "Give text, a report, a model, a display, a figure or a data frame."
     )
-
-
-def _as_bins(card):
-    """Return the table of a scorecard as HTML, without numbers of rows that say nothing."""
-    card["share"] = card["share"].map("{:.1%}".format, na_action="ignore")
-    card["n"] = card["n"].map("{:,.0f}".format, na_action="ignore")
-    return f'<div class="wide">{card.to_html(index=False, border=0, na_rep="unknown")}</div>'
-
-
-def _figure_of(curve):
-    """Return the figure of a curve or a matrix, which no window shows."""
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    curve.display().plot(ax=figure.add_subplot())
-    return figure
 
 
 class _Secret:
@@ -311,8 +290,6 @@ class _Secret:
 
 def _without_seeds(part):
     """Return a model whose seeds aren't shown: whoever reads one can take the noise off."""
-    if not hasattr(part, "get_params"):
-        return part
     seeds = [
         name
         for name, value in part.get_params().items()

@@ -9,11 +9,12 @@ from scipy.special import ndtri
 from skdp._rows.labels import as_moments, texts_apart
 from skdp.accountant import PrivacyReport
 from skdp.plotting import DescriptionDisplay
+from skdp.plotting._page import Html
 
 _ENDS = ("value", "low", "high")
-_HTML_NOTE = (
-    "<p>In brackets: {:g} % intervals for the values of the table itself. The noise hides what is "
-    "unknown.</p>"
+_NOTE = (
+    "In brackets: {:g} % intervals for the values of the table itself. The noise hides what is "
+    "unknown."
 )
 # Statistics that are whole numbers.
 _COUNTS = ("count", "gaps", "freq")
@@ -205,18 +206,32 @@ class PrivateDescription:
         return f"PrivateDescription of {sizes}, {self.privacy_report_!r}"
 
     def _repr_html_(self):
+        *tables, note = self._page_parts()
+        # A table that is wider than the page scrolls by itself.
+        style = "white-space: pre; overflow-x: auto"
+        shown = "".join(f'<div style="{style}">{table}</div>' for table in tables)
+        return f"{shown}<p>{note}</p>{self.privacy_report_._repr_html_()}"
+
+    def _page_parts(self):
+        """Return what a page shows: columns of numbers and those of words apart, and a note."""
         import pandas as pd
 
-        rows = [
-            {
+        rows_of = {False: {}, True: {}}
+        for column, row in zip(self.columns, self._statistics(), strict=True):
+            rows_of[column.holds_words][column.name] = {
                 name: _in_cell(_is_date(column, name), name in _COUNTS, *of)
                 for name, of in row.items()
             }
-            for column, row in zip(self.columns, self._statistics(), strict=True)
+        frames = [
+            pd.DataFrame(list(rows.values()), index=list(rows)).fillna("")
+            for rows in rows_of.values()
+            if rows
         ]
-        frame = pd.DataFrame(rows, index=[column.name for column in self.columns]).fillna("")
-        note = _HTML_NOTE.format(100 * self.level)
-        return frame.to_html() + note + self.privacy_report_._repr_html_()
+        # A cell has lines, which pandas would write as letters.
+        tables = [
+            Html(frame.to_html(border=0, formatters=[str] * frame.shape[1])) for frame in frames
+        ]
+        return *tables, _NOTE.format(100 * self.level)
 
 
 def _is_date(column, name):
@@ -246,7 +261,8 @@ def _in_cell(is_date, is_count, value, *ends):
     else:
         texts = _rounded(numbers, is_count)
     text = "unknown" if np.isnan(value) else texts[0]
-    return f"{text} ({texts[1]} to {texts[2]})" if ends else text
+    # Dates are so long that each has a row of its own.
+    return f"{text}\n({texts[1]} to{chr(10) if is_date else ' '}{texts[2]})" if ends else text
 
 
 def _rounded(numbers, is_count):

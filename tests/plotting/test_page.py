@@ -18,6 +18,7 @@ from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPRidge
 from skdp.metrics import PrivateRocCurve, PrivateScore
 from skdp.plotting import PrivacyDisplay, report_page
+from skdp.statistics import describe
 
 plt = pytest.importorskip("matplotlib.pyplot")
 EVIL = '<script>alert("x")</script>\'&'
@@ -184,6 +185,22 @@ def test_a_model_shows_its_parameters_and_its_report(write):
     assert "DPRidge(epsilon=2.0" in page.text
     assert page.quoted == model.privacy_report_.guarantee
     assert "second moment" in page.text
+
+
+def test_a_description_is_two_tables_that_scroll_and_its_report_is_below(write):
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 99, 900), "D")
+    table = pd.DataFrame({"day": days, EVIL: rng.normal(0, 1, 900), "word": EVIL})
+    found = describe(table, epsilon=5.0, random_state=0)
+    page = write({"Table": found})
+    assert [one.get("class") for tag, one in page.tags if tag == "div"][:2] == ["wide table"] * 2
+    # An interval is below its value, and each of its dates on a line.
+    assert re.search(r"\d\n\(-?[\d.,]+ to -?[\d.,]+\)", page.text)
+    assert re.search(r"2024-\d\d-\d\d\n\(2024-\d\d-\d\d to\n2024-\d\d-\d\d\)", page.text)
+    assert page.text.count("What was published is differentially private") == 2
+    assert "What is guaranteed, part by part" in page.text
+    assert page.text.count(EVIL) >= 2
+    assert not {tag for tag, _ in page.tags} & {"script"}
 
 
 def test_scorecards_are_tables_and_curves_are_figures(write):

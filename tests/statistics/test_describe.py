@@ -188,7 +188,7 @@ def test_displays(table):
     assert "<table" in html
     assert "income" in html
     # An interval stands beside each number.
-    assert re.search(r">48\.\d+ \(48\.\d+ to 49\.\d+\)<|>49\.\d+ \(4\d\.\d+ to 49\.\d+\)<", html)
+    assert re.search(r">48\.\d+\s\(48\.\d+ to 49\.\d+\)<|>49\.\d+\s\(4\d\.\d+ to 49\.\d+\)<", html)
     display = found.plot()
     assert [one.get_title() for one in display.axes_] == ["age", "income", "job"]
     assert repr(display) == "DescriptionDisplay of 3 columns: age, income, job"
@@ -304,7 +304,7 @@ def test_words_stand_by_their_count_and_gaps_are_said(table):
 
 def test_cells_have_the_digits_that_are_told(table):
     html = describe(table, epsilon=1.0, random_state=0)._repr_html_()
-    counts = re.findall(r"<td>([\d,.]+) \([\d,.]+ to [\d,.]+\)</td>", html)
+    counts = re.findall(r"<td>([\d,.]+)\s\([\d,.]+ to [\d,.]+\)</td>", html)
     assert len(counts) >= 3
     assert re.match(r"\d,\d{3}$", counts[0])
     assert not re.search(r"\.\d{5}", html.split("<p>")[0])

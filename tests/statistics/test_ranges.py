@@ -155,7 +155,7 @@ def test_what_is_unknown_says_so():
     assert np.isnan(frame.loc["x", "std"])
     assert frame.loc["x", "std_high"] > 0.0
     html = found._repr_html_()
-    assert "unknown (" in html
+    assert "unknown\n(" in html
     assert "nan" not in html.lower()
 
 
