@@ -112,6 +112,65 @@ def _is_module(package, name):
     return path.is_dir() or path.with_suffix(".py").exists()
 
 
+# What `pip install skdp` brings along. To import them takes long enough.
+BROUGHT = {"joblib", "narwhals", "numpy", "scipy", "sklearn", "skdp", "threadpoolctl"}
+# These need an extra, and who imports one has it.
+WITH_EXTRA = {"dask", "onnx"}
+
+
+def imports_at_once(node):
+    """All modules that a file imports while it is imported itself, with the names taken."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield from imports(child)
+        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from imports_at_once(child)
+
+
+def imports_of_late_names(tree):
+    """All modules that a package may import when a name of it is asked for."""
+    late = [node for node in tree.body if getattr(node, "name", None) == "__getattr__"]
+    return [imported for node in late for imported, _ in imports(node)]
+
+
+def reached_at_once(modules):
+    """All modules that are imported with some."""
+    paths, reached, waiting = dict(MODULES), set(), list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module in reached:
+            continue
+        reached.add(module)
+        if "." in module:
+            waiting.append(module.rpartition(".")[0])
+        if module in paths:
+            for imported, name in imports_at_once(tree_of(paths[module])):
+                waiting.append(imported)
+                if f"{imported}.{name}" in paths:
+                    waiting.append(f"{imported}.{name}")
+                elif imported in paths:
+                    waiting += imports_of_late_names(tree_of(paths[imported]))
+    return reached
+
+
+def test_imports_within_functions_wait():
+    tree = ast.parse(
+        "import one\nif one:\n    import two\nclass A:\n    import three\n"
+        "    def a(self):\n        import four\nasync def b():\n    import five\n"
+    )
+    assert [name for name, _ in imports_at_once(tree)] == ["one", "two", "three"]
+
+
+def test_a_package_imports_no_extra_and_no_ledger():
+    """Who keeps no ledger has neither SQLite nor what charges one, whatever of skdp is imported."""
+    public = [path for path in ROOT.iterdir() if not path.name.startswith("_")]
+    packages = [f"skdp.{path.stem}" for path in public if path.stem not in WITH_EXTRA]
+    reached = reached_at_once(["skdp", *packages])
+    assert {"skdp.ledger", "skdp.linear_model", "skdp._release.run"} <= reached
+    assert reached.isdisjoint({"sqlite3", "skdp.ledger._ledger"})
+    assert {name.split(".")[0] for name in reached} - sys.stdlib_module_names == BROUGHT
+
+
 def is_plan(path):
     return bool(PLAN.fullmatch(path.stem)) or module_of(path) in SHARED_BY_PLANS
 
@@ -131,7 +190,6 @@ FORBIDDEN = {
 }
 
 
-@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_rooms_do_not_import_what_they_must_not_know(module, path):
     forbidden = FORBIDDEN.get(module, FORBIDDEN.get(room_of(module)[0], ()))
