@@ -213,6 +213,44 @@ class LongestLength(Query):
         return max(answers)
 
 
+class MeanOfTargets(Query):
+    """The mean of one target, for fits without privacy."""
+
+    grid, of_rows_alone = 0.0, True
+
+    def total(self, rows):
+        counted = rows.X[~rows.is_null]
+        return np.array([counted.sum(), len(counted)])
+
+    def mean(self, answer):
+        """Return the mean that an answer tells of."""
+        return answer[0] / answer[1]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactQuantiles(Query):
+    """Quantiles of one column, for fits without privacy."""
+
+    wanted: np.ndarray
+
+    grid = 0.0
+
+    def total(self, rows):
+        is_there = ~rows.is_null
+        return rows.X[is_there, 0], None if rows.shares is None else rows.shares[is_there]
+
+    def join(self, answers):
+        values, shares = zip(*answers, strict=True)
+        return np.concatenate(values), None if shares[0] is None else np.concatenate(shares)
+
+    def quantiles(self, answer):
+        """Return the quantiles that an answer tells of, 0 where there are no records."""
+        values, shares = answer
+        if not values.size:
+            return np.zeros_like(self.wanted)
+        return np.quantile(values, self.wanted, method="inverted_cdf", weights=shares)
+
+
 def _count(rows, total, bins, block, mechanism):
     """Add the records of a block to the bins that they, or their entries, are in."""
     kept = slice(None)

@@ -33,17 +33,16 @@ class GroupSums(RowSums):
     each row as if there were no other (BLAS doesn't; where it is used below, its products and sums
     are whole numbers, so that its order of work doesn't matter). So a group that has more rows, or
     other ones, moves no other group's part, and neither do threads or the order of the groups.
-    Of `codes`, the group of each row, all of 0, 1, ... occur. `largest_trace` is public: what the
-    squared lengths of a group's rows may come to in the moment, at least the largest of a row. Sums
-    of moments are rounded to the grid, too, so that sums over parts of the groups add up exactly.
+    Of `codes`, the group of each row, all of 0, 1, ... occur. Sums of moments are rounded to the
+    grid, too, so that sums over parts of the groups add up exactly.
     """
 
     n_rows_is_public = False
 
-    def __init__(self, rows, targets, loss, n_jobs=None, *, codes, largest_trace):
+    def __init__(self, rows, targets, loss, n_jobs=None, *, codes):
         super().__init__(rows, targets, loss, n_jobs)
         self.augmented, self.norm = rows.augmented, rows.norm
-        self.codes, self.largest_trace = codes, largest_trace
+        self.codes = codes
         sizes = np.bincount(codes)
         # Rows of a group keep their order.
         self.order = np.argsort(codes, kind="stable")

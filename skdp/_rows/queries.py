@@ -21,6 +21,8 @@ class Query:
     """
 
     view = RAW
+    # True for means of targets without privacy, in which each row of a group counts as one.
+    of_rows_alone = False
 
     @property
     def grid(self):

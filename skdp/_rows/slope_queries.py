@@ -26,11 +26,14 @@ class SecondMoment(Query):
 
     Each times its weight, cut to 1 where there is a bound: no weight moves the bound. The moment of
     a group is that of its rows z, scaled down together so that its trace :math:`\sum \|z\|^2` is at
-    most its `largest_trace`. Scaled rows are cut towards 0 to whole numbers of a step, which
-    doesn't make them longer, and then outer products add up exactly.
+    most `largest_trace`, which is public, and at least that of a single row. Scaled rows are cut
+    towards 0 to whole numbers of a step, which doesn't make them longer, and then outer products
+    add up exactly.
     """
 
     mechanism: GaussianMechanism
+    # None where rows are records.
+    largest_trace: float | None = None
 
     view = PLACED
 
@@ -66,7 +69,7 @@ class SecondMoment(Query):
 
     def total_of_groups(self, rows):
         with np.errstate(all="ignore"):
-            share = _TRACE_PARTS / rows.largest_trace
+            share = _TRACE_PARTS / self.largest_trace
             norm = rows.norm if rows.ball_weights is None else rows.norm * rows.ball_weights
             parts = np.ceil(norm**2 * share).astype(np.int64)
             traces = np.add.reduceat(parts[rows.order], rows.ends[:-1])
@@ -75,7 +78,7 @@ class SecondMoment(Query):
         n_records = self.mechanism.n_records
         of_block, of_all = (math.ceil(math.log2(n)) for n in (rows.block_size, n_records))
         bits = min(_EXACT_BITS - of_block, _INTEGER_BITS - of_all)
-        step = 2.0 ** (math.frexp(math.sqrt(rows.largest_trace))[1] - bits // 2)
+        step = 2.0 ** (math.frexp(math.sqrt(self.largest_trace))[1] - bits // 2)
 
         def add(job):
             total = np.zeros((rows.n_columns, rows.n_columns), dtype=np.int64)

@@ -20,8 +20,7 @@ from skdp.additive import _tuned as tuned
 from skdp.additive._chosen import chosen_signs, with_choices
 from skdp.additive._constant import ConstantMixin, logs_of_shares
 from skdp.additive._curves import roughness
-from skdp.additive._fitted import Fitted
-from skdp.additive._plan import MODEL, Alone, ConstantPlan, plan_additive, strength_of
+from skdp.additive._plan import Alone, ConstantPlan, plan_additive, strength_of
 from skdp.additive._points import PointsMixin
 from skdp.additive._reading import ALL_NOISE, ReadingMixin
 from skdp.additive._second_fit import SecondFitMixin
@@ -35,7 +34,7 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     weights_public,
 )
-from skdp.linear_model.whitened._base import Solved
+from skdp.linear_model.whitened._memory import MemoryRows
 from skdp.preprocessing.table._given import (
     check_n_knots,
     chosen_pairs,
@@ -192,15 +191,23 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, Ro
             frame, counted, specs, partial(specs_of, self), plan=plan, run=run
         )
         basis = self._learn_basis(counted, n_there, specs, pairs, signs, plan, run)
+
+        def map_table(model):
+            return MemoryRows(model, basis.matrix(frame), targets, weights, codes)
+
         with sums_of(groups):
-            X = basis.matrix(frame)
-            rows = X, codes, weights
-            first, targets, target_units = self._solve(
-                model, basis, rows, targets, target_units, plan, run
+            fitted, target_units = self._fit_models(
+                map_table,
+                model,
+                basis,
+                target_units,
+                signs,
+                plan,
+                run,
+                n_outputs=targets.shape[1],
+                by_group=codes is not None,
+                scale=weights.scale,
             )
-            fitted = self._of_known_places(Fitted.of_columns(first, basis))
-            if plan.of_products is not None:
-                fitted = self._refined(fitted, basis, rows, targets, target_units, signs, plan, run)
 
         # 5. publish
         return self._publish(
@@ -252,30 +259,6 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, Ro
             scale=scale,
             roughness=roughness(basis, plan.rest, plan.n_rows),
         )
-
-    def _solve(self, model, basis, rows, targets, target_units, plan, run):
-        """Fit a linear model to the columns of a basis.
-
-        Return it, the targets that it was fitted to, and their units.
-        """
-        X, codes, weights = rows
-        of_model = self._plan_first(
-            model,
-            basis,
-            plan,
-            targets.shape[1],
-            by_group=codes is not None,
-            scale=weights.scale,
-        )
-        run.fill(MODEL, of_model.releases)
-        rows = weights.without_zero_weights(model._certified_rows(X))
-        is_null = rows.norm == 0.0
-        targets, target_units, of_model = model._learnt(
-            targets, target_units, of_model, run, is_null, codes
-        )
-        rows, of_model, ball = model._placed(rows, of_model, run, codes)
-        coefs, steps = model._solve(of_model, rows, targets, run, weights, codes)
-        return Solved(coefs, steps, of_model, ball), targets, target_units
 
     def _publish(
         self,

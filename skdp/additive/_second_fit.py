@@ -5,11 +5,9 @@ from collections.abc import Callable
 from skdp._release.release import with_ending
 from skdp.additive._chosen import count_signs
 from skdp.additive._fitted import Fitted
-from skdp.additive._plan import OF_PRODUCTS, PRODUCTS, strength_of
+from skdp.additive._plan import MODEL, OF_PRODUCTS, PRODUCTS, strength_of
 from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape
-from skdp.linear_model.ball._solver import start_inside
-from skdp.linear_model.whitened._base import Solved
 
 
 class SecondFitMixin:
@@ -21,6 +19,8 @@ class SecondFitMixin:
     monotonic_cst: object
     _linear: Callable
     _product_rules: Callable
+    _plan_first: Callable
+    _of_known_places: Callable
 
     def _finds_pairs(self):
         """Return whether products of curves are asked for, where they can be made."""
@@ -57,19 +57,44 @@ class SecondFitMixin:
             roughness=roughness,
         )
 
-    def _refined(self, fitted, basis, rows, targets, target_units, signs, plan, run):
-        """Fit a linear model to the curves of a first fit, and to products of them."""
-        X, codes, weights = rows
-        view = self._second_view(fitted, basis, signs, plan)
-        model, of_model, run = self._second_model(
-            view, target_units, plan, run, by_group=codes is not None, scale=weights.scale
-        )
-        rows = weights.without_zero_weights(model._certified_rows(view.of_columns(X)))
-        rows, of_model, ball = model._placed(rows, of_model, run, codes)
-        start = start_inside(ball, view.start, of_model.problem.bias)
-        coefs, steps = model._solve(of_model, rows, targets, run, weights, codes, start)
-        second = Fitted.of_columns(Solved(coefs, steps, of_model, ball), view)
-        return fitted.followed_by(second, view, signs)
+    def _fit_models(
+        self,
+        map_table,
+        model,
+        basis,
+        target_units,
+        signs,
+        plan,
+        run,
+        *,
+        n_outputs,
+        by_group,
+        scale=None,
+    ):
+        """Fit a linear model to the columns of a basis, and another one to products, if planned.
+
+        `map_table` gives, for a linear model, rows in these columns, in memory or in partitions.
+        Return what was fitted, and the units of targets.
+        """
+        of_model = self._plan_first(model, basis, plan, n_outputs, by_group=by_group, scale=scale)
+        run.fill(MODEL, of_model.releases)
+        rows = map_table(model)
+        with rows.at_work():
+            solved = model._solved(rows, of_model, n_outputs, run)
+            target_units = model._units_by(solved.learnt, target_units)
+            fitted = self._of_known_places(Fitted.of_columns(solved, basis))
+            if plan.of_products is not None:
+                view = self._second_view(fitted, basis, signs, plan)
+                second = self._second_model(
+                    view, target_units, plan, run, by_group=by_group, scale=scale
+                )
+                fitted = fitted.followed_by(self._fit_second(rows, view, *second), view, signs)
+        return fitted, target_units
+
+    def _fit_second(self, rows, view, model, of_model, run):
+        """Fit a linear model to the columns of a view of rows."""
+        rows.view(model, view)
+        return Fitted.of_columns(model._solved(rows, of_model, 1, run, view.start), view)
 
     def _second_model(self, view, target_units, plan, run, *, by_group, scale=None):
         """Return a linear model of the columns of a view, its plan, and the run of its releases."""

@@ -1,12 +1,10 @@
 """Additive models of raw tables on Dask collections."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.additive._fitted import Fitted
-from skdp.additive._plan import MODEL
 from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge, Reader
 from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
@@ -80,35 +78,33 @@ class DaskAdditive(DaskTwin):
         set_columns(reads, table)
         reads._kinds = frame.kinds
         reader = _Reader(reads, model._reading(), self.n_jobs)
-        with passes(table, reader, client=client, verbose=self.verbose) as sums:
+        with passes(table, reader, client=client, verbose=self.verbose) as rows:
             # 3. plan from public numbers
-            n_records, by_group = sums.count_records(groups)
+            n_records, by_group = rows.count_records(groups)
             plan = self._plan_of(specs, n_records, n_outputs, by_group)
             run = plan.start(self.random_state)
 
             # 4. solve
-            frame, sums, specs, plan = settle_kinds(
-                frame, sums, specs, partial(specs_of, self), plan=plan, run=run
+            frame, rows, specs, plan = settle_kinds(
+                frame, rows, specs, partial(specs_of, self), plan=plan, run=run
             )
-            basis = self._learn_basis(sums, n_records, specs, pairs, signs, plan, run)
-            of_model = self._plan_first(model, basis, plan, n_outputs, by_group=by_group)
-            run.fill(MODEL, of_model.releases)
-            reader = replace(reader, estimator=model._reading())
-            sums.read_by(reader)
-            sums.map_table(basis)
-            solved, mean_or_bounds = model._solved(sums, reader, of_model, n_outputs, run)
-            fitted = self._of_known_places(Fitted.of_columns(solved, basis))
-            target_units = model._units(mean_or_bounds, table)
-            if plan.of_products is not None:
-                view = self._second_view(fitted, basis, signs, plan)
-                second, of_model, part = self._second_model(
-                    view, target_units, plan, run, by_group=by_group
-                )
-                reader = replace(reader, estimator=second._reading())
-                sums.read_by(reader)
-                sums.view(view)
-                solved, _ = second._solved(sums, reader, of_model, n_outputs, part, view.start)
-                fitted = fitted.followed_by(Fitted.of_columns(solved, view), view, signs)
+            basis = self._learn_basis(rows, n_records, specs, pairs, signs, plan, run)
+
+            def map_table(model):
+                rows.map_to(model, basis)
+                return rows
+
+            fitted, target_units = self._fit_models(
+                map_table,
+                model,
+                basis,
+                model._units_of(table),
+                signs,
+                plan,
+                run,
+                n_outputs=n_outputs,
+                by_group=by_group,
+            )
 
         # 5. publish
         return self._publish(

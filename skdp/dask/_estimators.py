@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import is_regressor
 
-from skdp._estimator import is_private
 from skdp._families.targets import encode_labels
 from skdp._sklearn import _fit_context
 from skdp.dask._parts import RowReader
@@ -13,13 +12,7 @@ from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, constraints_of_twin
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.linear_model.ball._solver import (
-    following,
-    learn_ball,
-    learn_targets,
-    start_inside,
-)
-from skdp.linear_model.whitened._base import NOT_INFERRED, BaseWhitened, Solved
+from skdp.linear_model.whitened._base import NOT_INFERRED, BaseWhitened
 
 
 @dataclass(frozen=True)
@@ -28,8 +21,10 @@ class Reader(RowReader):
 
     estimator: BaseWhitened
     n_jobs: int | None
-    # Where records are groups, what bounds one's part in the moment; see `GroupSums`.
-    largest_trace: float | None = None
+
+    def of(self, estimator):
+        """Return what workers get to know of another estimator of the same rows."""
+        return replace(self, estimator=estimator._reading())
 
     @property
     def name(self):
@@ -55,16 +50,8 @@ class Reader(RowReader):
             return self.estimator._in_units(y)[0]
         return encode_labels(y, self.estimator.classes)[1]
 
-    def moved_targets(self, targets, mean_or_bounds):
-        if self.estimator._learns_sizes:
-            return targets / mean_or_bounds
-        return self.estimator._within(targets, mean_or_bounds, one_axis=False)[0]
-
     def sums(self, rows, targets, n_threads, codes=None):
-        codes = codes if is_private(self.estimator) else None
-        return self.estimator._sums(
-            rows, targets, n_threads, codes=codes, largest_trace=self.largest_trace
-        )
+        return self.estimator._sums(rows, targets, n_threads, codes=codes)
 
 
 class DaskWhitened(DaskTwin):
@@ -115,52 +102,18 @@ class DaskWhitened(DaskTwin):
 
         # 2. bound the data, where it is
         reader = Reader(self._reading(), self.n_jobs)
-        with passes(table, reader, client=client, verbose=self.verbose) as sums:
+        with passes(table, reader, client=client, verbose=self.verbose) as rows:
             # 3. plan from public numbers
-            n_records, by_group = sums.count_records(groups)
+            n_records, by_group = rows.count_records(groups)
             plan = self._plan(n_records, table.n_features, n_outputs, by_group=by_group)
             run = plan.start(self.random_state)
 
             # 4. solve
-            solved, mean_or_bounds = self._solved(sums, reader, plan, n_outputs, run)
+            solved = self._solved(rows, plan, n_outputs, run)
 
         # 5. publish
-        target_units = self._units(mean_or_bounds, table)
+        target_units = self._units_by(solved.learnt, self._units_of(table))
         return self._publish(solved, target_units, run, (PARTITIONS,), (NOT_COVERED,))
-
-    def _solved(self, sums, reader, plan, n_outputs, run, start=None):
-        """Return what steps on sums over parts lead to, and the learnt mean or bounds of targets.
-
-        The latter are None where nothing is learnt of targets. Steps begin at the coefficients
-        `start` of rows as they are, the intercept last, or at 0.
-        """
-        mean_or_bounds, plan = self._moved_targets(sums, plan, run)
-        plan, ball = self._placed_parts(sums, plan, run)
-        sums.read_by(replace(reader, largest_trace=plan.problem.row_norm**2))
-        start = start_inside(ball, start, plan.problem.bias)
-        coefs, steps = self._stepped(sums, plan, n_outputs, run, start)
-        return Solved(coefs, steps, plan, ball), mean_or_bounds
-
-    def _moved_targets(self, sums, plan, run):
-        """Move targets to bounds that are learnt, and return these, or None, and the plan."""
-        if plan.ranges is None:
-            return None, plan
-        bounds = learn_targets(sums.of_targets(), plan=plan.ranges, run=run)
-        sums.move_targets(bounds)
-        return bounds, plan
-
-    def _placed_parts(self, sums, plan, run):
-        """Put rows in a ball that is learnt; return the plan that follows it, and the ball."""
-        if self.ball_budget == 0:
-            return plan, None
-        if plan.ball is None:
-            sums.place(None)
-            return plan, None
-        ball = learn_ball(sums, plan=plan.ball, run=run)
-        sums.place(ball)
-        bias = ball.radius * plan.problem.bias
-        stretch = sums.stretch(ball.center / ball.scale, bias)
-        return following(plan, ball, stretch, bias, run), ball
 
 
 _NO_CLASSES = (
@@ -424,9 +377,8 @@ class DaskDPRidge(DaskWhitened, DPRidge):
         self._warn_of_targets()
         return table.n_targets or 1
 
-    def _units(self, bounds, table):
-        bounds = self._checked_bounds() if bounds is None else bounds
-        return self._within(np.zeros((1, 1)), bounds, table.n_targets is None)[1]
+    def _units_of(self, table):
+        return self._within(np.zeros((1, 1)), self._checked_bounds(), table.n_targets is None)[1]
 
 
 class DaskDPLogisticRegression(DaskClassifierMixin, DaskWhitened, DPLogisticRegression):
@@ -702,5 +654,5 @@ class DaskDPLogisticRegression(DaskClassifierMixin, DaskWhitened, DPLogisticRegr
     def _encoded_class(self):
         return encode_labels(np.asarray(self.classes)[:1], self.classes)
 
-    def _units(self, bounds, table):
+    def _units_of(self, table):
         return self._encoded_class()[0]

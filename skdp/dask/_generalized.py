@@ -1,8 +1,5 @@
 """Generalized linear models with a log link on Dask collections."""
 
-import numpy as np
-
-from skdp._rows.ball_queries import SumOfCutRows
 from skdp.dask._estimators import DaskDPRidge, DaskWhitened
 from skdp.dask._twins import constraints_of_twin
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPTweedieRegressor
@@ -14,22 +11,9 @@ class _DaskGeneralized(DaskWhitened):
     def _n_outputs_of(self, table):
         return 1
 
-    def _moved_targets(self, sums, plan, run):
-        """Divide targets by their mean, and return it, and the plan for slopes of their size."""
-        of_targets = sums.of_targets()
-
-        def exact_mean():
-            centre, unit = np.zeros(1), np.ones(1)
-            query = SumOfCutRows(centre, unit, np.inf, plan.steps.mechanism)
-            total = of_targets.ask(query)
-            return total[0] / sums.n_rows
-
-        mean, plan = self._sized(of_targets, plan, run, exact_mean)
-        sums.move_targets(mean)
-        return mean, plan
-
-    def _units(self, mean, table):
-        return mean
+    def _units_of(self, table):
+        # They are the mean, which is learnt.
+        return None
 
 
 class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
@@ -728,8 +712,5 @@ class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
     def _n_outputs_of(self, table):
         return self._of_dask._n_outputs_of(self, table)
 
-    def _moved_targets(self, *args):
-        return self._of_dask._moved_targets(self, *args)
-
-    def _units(self, *args):
-        return self._of_dask._units(self, *args)
+    def _units_of(self, table):
+        return self._of_dask._units_of(self, table)

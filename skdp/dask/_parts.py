@@ -137,6 +137,8 @@ class Kept(NamedTuple):
     groups: Groups | None = None
     # There is one if rows are raw.
     table: RawTable | None = None
+    # Where targets were moved: as they were before.
+    targets_as_read: np.ndarray | None = None
 
 
 class RowReader:
@@ -242,8 +244,7 @@ def _raw_rows(reader, n_threads, X, kept, query, cut):
 
 
 def _targets(reader, n_threads, X, kept, query, cut):
-    # Without noise their mean is that of rows.
-    shares = _shares(kept) if query.grid > 0.0 else None
+    shares = None if query.of_rows_alone else _shares(kept)
     return BallSums(kept.targets, kept.norm == 0.0, n_threads, shares).at_work()
 
 
@@ -302,9 +303,16 @@ def part_groups(reader, n_threads, X, kept):
     return kept.groups._replace(codes=None)
 
 
-def move_targets(reader, n_threads, X, kept, bounds):
-    """Return what is kept of a part whose targets are moved to bounds that were released."""
-    return kept._replace(targets=reader.moved_targets(kept.targets, bounds))
+def move_targets(reader, n_threads, X, kept, learnt):
+    """Return what is kept of a part whose targets are moved by what was learnt of all."""
+    as_read = kept.targets if kept.targets_as_read is None else kept.targets_as_read
+    moved = reader.estimator._targets_by(as_read, learnt)
+    return kept._replace(targets=moved, targets_as_read=as_read)
+
+
+def take_errors(reader, n_threads, X, kept, coefs, bias):
+    """Return what is kept of a part with errors of predictions in the place of targets."""
+    return kept._replace(targets=reader.estimator._errors_of(X, kept.targets, coefs, bias))
 
 
 def place_part(reader, n_threads, X, kept, ball):

@@ -4,6 +4,7 @@ import os
 import pickle
 import shutil
 import tempfile
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from secrets import token_hex
@@ -105,12 +106,19 @@ class PartedSums:
         self._on_pass()
         return self
 
-    def read_by(self, reader):
-        """Have parts read as this reader says from now on."""
-        self._reader = reader
+    def map_to(self, estimator, basis):
+        """Have rows be, from now on, the columns of a basis, for an estimator of these."""
+        self._reader = self._reader.of(estimator)
+        self.map_table(basis)
 
-    def view(self, view):
-        """Have rows of a basis mapped once more, by `of_columns`, from now on."""
+    @contextmanager
+    def at_work(self):
+        """Give these rows: workers close what they open."""
+        yield self
+
+    def view(self, estimator, view):
+        """See `MemoryRows.view`: rows are mapped once more in every pass."""
+        self._reader = self._reader.of(estimator)
         self._keep("view", _tables.view_part, view)
         self._on_pass()
 
@@ -118,13 +126,18 @@ class PartedSums:
         """See `BallSums.stretch`."""
         return stretch_of(shift, length) if self._is_sparse else 1.0
 
-    def of_targets(self):
-        """Return the targets of all parts as rows; see `BallSums`."""
+    def of_targets(self, *, weighted=False):
+        """Return the targets of all parts as rows. Rows of parts have no weights."""
         return TargetsOfParts(self)
 
-    def move_targets(self, bounds):
-        """Have targets moved to bounds, and mapped as training takes them, from now on."""
-        self._keep("targets", _parts.move_targets, bounds)
+    def move_targets(self, learnt):
+        """See `MemoryRows.move_targets`."""
+        self._keep("targets", _parts.move_targets, learnt)
+        self._on_pass()
+
+    def take_errors(self, coefs, bias):
+        """See `MemoryRows.take_errors`."""
+        self._keep("errors", _parts.take_errors, coefs, bias)
         self._on_pass()
 
     def place(self, ball):

@@ -189,6 +189,7 @@ def view_part(reader, n_threads, X, kept, view):
         rows = reader.mapped_rows(X)
     return kept._replace(
         table=kept.table._replace(view=view),
+        targets_as_read=None,
         ball=None,
         lengths=None,
         scale=rows.scale,

@@ -190,6 +190,16 @@ class LinearRegressorMixin(CaptionMixin):
     def _learns_targets(self):
         return self.target_bounds is None and is_private(self) and self._has_share_for_targets()
 
+    def _targets_by(self, targets, learnt):
+        """Return targets as training takes them, by what was learnt of them."""
+        return self._within(targets, learnt, one_axis=False)[0]
+
+    def _units_by(self, learnt, units):
+        """Return the units of targets that were moved by what was learnt; of None, those given."""
+        if learnt is None:
+            return units
+        return self._within(np.zeros((1, 1)), learnt, units.one_axis)[1]
+
     def _learnt(self, targets, units, plan, run, is_null, codes=None):
         """Return targets in the ranges that releases tell of, their units, and the plan.
 
@@ -320,6 +330,10 @@ class LinearClassifierMixin(CaptionMixin):
         """Return labels as training takes them, the classes, and what records count."""
         classes, targets = encode_labels(y, self.classes)
         return targets, classes, self._weigh(public_weight, y.size, classes, targets)
+
+    def _units_by(self, learnt, classes):
+        """Return the classes: of labels nothing is learnt before a fit."""
+        return classes
 
     def _learnt(self, targets, classes, plan, run, is_null, codes=None):
         """Return what it gets: of labels nothing is learnt before a fit."""

@@ -370,7 +370,7 @@ def test_groups_that_change_while_they_are_loaded_are_refused(data, client, monk
 
 def sums_in_parts(X, y, ids, model, A, w, mechanisms, largest):
     """Return the sums that a fit asks of parts."""
-    reader = Reader(model._reading(), None, largest)
+    reader = Reader(model._reading(), None)
     bins, centre, unit = bins_about(1.0), np.full(D, 0.3), np.ones(D)
     counts, moved, moment, slopes = mechanisms
     with passes(read_table(*in_parts(X, y, ids)), reader) as sums:
@@ -379,7 +379,7 @@ def sums_in_parts(X, y, ids, model, A, w, mechanisms, largest):
         yield sums.ask(SumOfCutRows(centre, unit, 2.0, moved))
         yield sums.ask(SumOfSquares(centre, unit, 2.0, moved))
         sums.place(None)
-        yield sums.ask(SecondMoment(moment))
+        yield sums.ask(SecondMoment(moment, largest))
         sums.bound_slopes(A, 0.1)
         yield sums.ask(SumOfSlopes(w, slopes))
 
@@ -394,9 +394,8 @@ def sums_in_memory(X, y, ids, model, A, w, mechanisms, largest):
         yield sums.ask(SumOfCutRows(centre, unit, 2.0, moved))
         yield sums.ask(SumOfSquares(centre, unit, 2.0, moved))
     rows = clip_rows(X, data_norm=1.5, fit_intercept=True)
-    how = {"codes": codes, "largest_trace": largest}
-    with model._sums(rows, np.where(y, 1.0, -1.0)[:, np.newaxis], 1, **how).at_work() as sums:
-        yield sums.ask(SecondMoment(moment))
+    with model._sums(rows, np.where(y, 1.0, -1.0)[:, np.newaxis], 1, codes=codes).at_work() as sums:
+        yield sums.ask(SecondMoment(moment, largest))
         sums.bound_slopes(A, 0.1)
         yield sums.ask(SumOfSlopes(w, slopes))
 

@@ -24,10 +24,19 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
-from skdp.linear_model.ball._solver import Ball, inside, outside
+from skdp.linear_model.ball._solver import (
+    Ball,
+    following,
+    inside,
+    learn_ball,
+    learn_targets,
+    outside,
+    start_inside,
+)
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._calibration_solver import calibrated
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
+from skdp.linear_model.whitened._memory import MemoryRows
 from skdp.linear_model.whitened._moment import as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import (
     WhitenedProblem,
@@ -85,6 +94,10 @@ class Solved(NamedTuple):
     # The plan that follows the ball.
     plan: object
     ball: Ball | None
+    # None where nothing was learnt of targets.
+    learnt: object = None
+    # It is added to predictions, in the units of targets in training.
+    shift: float = 0.0
 
 
 class BaseWhitened(BallMixin, RowPrivateEstimator):
@@ -154,10 +167,9 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         targets, target_units, weights = self._read_targets(y, public_weight)
 
         # 2. bound the data
-        X = rows_of(groups, X)
-        with sums_of(groups):
-            rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
+        with sums_of(groups):
+            rows = MemoryRows(self, rows_of(groups, X), targets, weights, codes)
 
         # 3. plan from public numbers
         plan = self._plan(
@@ -170,17 +182,52 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         run = plan.start(self.random_state)
 
         # 4. solve
-        is_null = rows.norm == 0.0
-        with sums_of(groups):
-            targets, target_units, plan = self._learnt(
-                targets, target_units, plan, run, is_null, codes
-            )
-            rows, plan, ball = self._placed(rows, plan, run, codes)
-            coefs, steps = self._solve(plan, rows, targets, run, weights, codes)
+        with sums_of(groups), rows.at_work():
+            solved = self._solved(rows, plan, targets.shape[1], run)
 
         # 5. publish
-        solved = Solved(coefs, steps, plan, ball)
+        target_units = self._units_by(solved.learnt, target_units)
         return self._publish(solved, target_units, run, weights_public(public_weight))
+
+    def _solved(self, rows, plan, n_outputs, run, start=None):
+        """Return what a fit finds that asks rows, in memory or in partitions (`MemoryRows`).
+
+        Steps begin at the coefficients `start` of rows as they are, the intercept last, or at 0.
+        """
+        learnt, plan = self._learn_targets(rows, plan, run)
+        plan, ball = self._learn_ball(rows, plan, run)
+        start = start_inside(ball, start, plan.problem.bias)
+        coefs, steps = self._stepped(rows, plan, n_outputs, run, start)
+        solved = Solved(coefs, steps, plan, ball, learnt)
+        return solved._replace(shift=self._shift(rows, solved, run))
+
+    def _learn_targets(self, rows, plan, run):
+        """Learn where targets lie, and move them; return what was learnt, or None, and the plan."""
+        if plan.ranges is None:
+            return None, plan
+        bounds = learn_targets(rows.of_targets(), plan=plan.ranges, run=run)
+        rows.move_targets(bounds)
+        return bounds, plan
+
+    def _learn_ball(self, rows, plan, run):
+        """Put rows in a ball that is learnt; return the plan that follows it, and the ball.
+
+        Where there is none it is None, and rows are within a public bound.
+        """
+        if self._ball_budget() == 0:
+            return plan, None
+        if plan.ball is None:
+            rows.place(None)
+            return plan, None
+        ball = learn_ball(rows, plan=plan.ball, run=run)
+        rows.place(ball)
+        bias = ball.radius * plan.problem.bias
+        stretch = rows.stretch(ball.center / ball.scale, bias)
+        return following(plan, ball, stretch, bias, run), ball
+
+    def _shift(self, rows, solved, run):
+        """Return what is added to predictions in the end, in the units of targets in training."""
+        return 0.0
 
     def _publish(self, solved, target_units, run, also_public, also_not_covered=()):
         """Publish what a fit found, in the units of targets, and its report."""
@@ -188,9 +235,15 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         self._set_report(plan, steps, run, also_public, also_not_covered)
         self._set_ball(ball)
         self._set_moment(plan, steps, ball)
-        self._set_coefs(outside(ball, solved.coefs, bias), bias, target_units)
+        coefs = outside(ball, solved.coefs, bias)
+        if solved.shift:
+            coefs[0, -1] += solved.shift / bias
+        self._set_coefs(coefs, bias, target_units)
         self._set_errors(steps.errors, bias, unit_of(target_units), ball)
         return self
+
+    def _set_errors(self, errors, bias, half_width, ball):
+        """Publish no errors of weights: those that infer some do."""
 
     def _learns_ball(self):
         # No ball that holds all rows within a public bound has a shorter radius than that bound.
@@ -296,41 +349,26 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             raise ValueError(_WEIGHED_GROUPS)
         return encode_groups(groups, X.shape[0])
 
-    def _solve(self, plan, rows, targets, run, weights, codes=None, start=None):
-        # Without noise nothing is cut, and a sum over groups is the sum over their rows.
-        codes = codes if plan.budget.is_private else None
-        sums = self._sums(
-            rows,
-            targets,
-            self.n_jobs,
-            weights.of_rows,
-            codes=codes,
-            largest_trace=plan.problem.row_norm**2,
-        )
-        with sums.at_work():
-            return self._stepped(sums, plan, targets.shape[1], run, start)
-
-    def _sums(self, rows, targets, n_jobs, weights=None, *, codes=None, largest_trace=None):
-        """Return sums over certified rows, over groups of them, or those of inference."""
+    def _sums(self, rows, targets, n_jobs, weights=None, *, codes=None):
+        """Return certified rows that answer queries, or groups of them."""
         loss = self._loss(targets.shape[1])
-        if self.inference:
-            return RowSums(rows, targets, loss, n_jobs, inference=True)
-        if codes is None:
-            return RowSums(rows, targets, loss, n_jobs, weights)
-        return GroupSums(rows, targets, loss, n_jobs, codes=codes, largest_trace=largest_trace)
+        # Without noise nothing is cut, and a sum over groups is the sum over their rows.
+        if codes is not None and is_private(self):
+            return GroupSums(rows, targets, loss, n_jobs, codes=codes)
+        return RowSums(rows, targets, loss, n_jobs, weights, inference=self.inference)
 
-    def _stepped(self, sums, plan, n_outputs, run, start=None):
-        """Return the coefficients that steps on sums lead to, and the steps.
+    def _stepped(self, rows, plan, n_outputs, run, start=None):
+        """Return the coefficients that steps lead to, and the steps.
 
         They begin at the coefficients `start` of rows in the units of training, or at 0.
         """
         loss = self._loss(n_outputs)
         if self.inference:
-            coefs, steps = solve_inference(sums, plan=plan, model=MODELS[loss.name], run=run)
+            coefs, steps = solve_inference(rows, plan=plan, model=MODELS[loss.name], run=run)
         else:
             rules = tuned.RULES if plan.ball is None else tuned.RULES_IN_BALL
             rules = (rules if start is None else tuned.RULES_FROM_START)[loss.name]
-            coefs, steps = solve_whitened(sums, plan=plan, rules=rules, run=run, start=start)
+            coefs, steps = solve_whitened(rows, plan=plan, rules=rules, run=run, start=start)
         # Before there is a report: that would be beside the coefficients of a fit before.
         check_finite(coefs if plan.outside is None else plan.outside(coefs))
         if loss.name == "log_loss" and not self.inference:

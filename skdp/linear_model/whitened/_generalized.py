@@ -11,13 +11,12 @@ from sklearn.metrics import d2_tweedie_score
 from skdp._checks import check_finite
 from skdp._families.losses import Tweedie
 from skdp._families.targets import as_targets
-from skdp._rows.ball_sums import BallSums
+from skdp._rows.ball_queries import MeanOfTargets
 from skdp._sklearn import Interval, quietly
 from skdp.linear_model._base import (
     LinearRegressorMixin,
     is_private,
 )
-from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import learn_sizes
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitened
@@ -129,25 +128,18 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # A warning about an overflow would reveal something of the data.
     @np.errstate(all="ignore")
-    def _learnt(self, targets, target_units, plan, run, is_null, codes=None):
-        """Return targets over their mean, the mean, which is their unit, and the plan."""
-        with BallSums(targets, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
-            mean, plan = self._sized(sums, plan, run, lambda: targets[~is_null].mean())
-        return targets / mean, mean, plan
+    def _learn_targets(self, rows, plan, run):
+        """Divide targets by their mean, and return it, and the plan for slopes of their size.
 
-    @np.errstate(all="ignore")
-    def _sized(self, sums, plan, run, exact_mean):
-        """Return the mean of targets, and the plan for slopes of their size.
-
-        Without an intercept a prediction of 0 is a mean of 1, whatever the targets are. Of `sums`,
-        over targets as rows, see `BallSums`; without noise `exact_mean` gives the mean.
+        Without an intercept a prediction of 0 is a mean of 1, whatever the targets are.
         """
-        mean, size = 1.0, 1.0
+        size = 1.0
         if plan.ranges is None:
-            mean = float(exact_mean())
+            query = MeanOfTargets()
+            mean = float(query.mean(rows.of_targets().ask(query)))
         else:
             noise = plan.noise * plan.problem.n_columns / plan.n_rows
-            mean, size = learn_sizes(sums, plan=plan.ranges, run=run, noise=noise)
+            mean, size = learn_sizes(rows.of_targets(), plan=plan.ranges, run=run, noise=noise)
         # At predictions of the mean the derivative's slope is one.
         slope = 1.0
         if not (self.fit_intercept and mean > 0.0):
@@ -162,7 +154,14 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             wanted_weight=weight * plan.problem.wanted_weight,
             smoothness=slope * plan.problem.smoothness,
         )
+        rows.move_targets(mean)
         return mean, replace(plan, problem=problem)
+
+    def _targets_by(self, targets, mean):
+        return targets / mean
+
+    def _units_by(self, mean, units):
+        return mean
 
     def _loss(self, n_outputs):
         if 0.0 < self._power < 1.0:
@@ -172,9 +171,6 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _reach(self):
         """Return how far a linear predictor may be from that of the released mean."""
         return tuned.LARGEST_LINEAR_PREDICTOR if is_private(self) else math.inf
-
-    def _set_errors(self, *_):
-        """Publish none."""
 
     def score(self, X, y, sample_weight=None):
         """Return D2, the share of the deviance that is explained. Without noise: not private.
@@ -805,8 +801,14 @@ class DPTweedieRegressor(_GeneralizedLinear):
     def _read_targets(self, *args):
         return self._kind._read_targets(self, *args)
 
-    def _learnt(self, *args):
-        return self._kind._learnt(self, *args)
+    def _learn_targets(self, *args):
+        return self._kind._learn_targets(self, *args)
+
+    def _targets_by(self, *args):
+        return self._kind._targets_by(self, *args)
+
+    def _units_by(self, *args):
+        return self._kind._units_by(self, *args)
 
     def _set_coefs(self, *args):
         self._kind._set_coefs(self, *args)

@@ -146,7 +146,8 @@ def solve_inference(rows, *, plan, model, run):
     settle, and falling ones afterwards. Returns the weights, of shape (1, p), and `Steps`.
     """
     problem, n_rows = plan.problem, plan.n_rows
-    released = run.release(MOMENT, rows.ask(SecondMoment(run.mechanism(MOMENT))))
+    query = SecondMoment(run.mechanism(MOMENT), largest_trace=problem.row_norm**2)
+    released = run.release(MOMENT, rows.ask(query))
     moment = as_symmetric(released, problem.n_columns) / n_rows
     nothing = np.full((1, problem.n_columns), np.nan)
     if not np.isfinite(moment).all():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -9,18 +10,15 @@ from sklearn.base import RegressorMixin
 from skdp._checks import check_positive
 from skdp._families.losses import Huber, SmoothPinball
 from skdp._families.targets import as_targets, target_scale
-from skdp._rows.ball_sums import BallSums
+from skdp._rows.ball_queries import ExactQuantiles
 from skdp._rows.blocks import rounding_slack
-from skdp._rows.fused import sums_of
 from skdp._rows.rows_in_ball import by_row
-from skdp._sklearn import Interval, _fit_context
+from skdp._sklearn import Interval
 from skdp.linear_model._base import (
     POSITIVE,
     LinearRegressorMixin,
     is_private,
-    weights_public,
 )
-from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._plan import (
     ERROR_EDGES,
     ERRORS,
@@ -28,13 +26,12 @@ from skdp.linear_model.ball._plan import (
     TARGET_EDGES,
     plan_counts,
 )
-from skdp.linear_model.ball._solver import learn_quantiles, outside
+from skdp.linear_model.ball._solver import learn_quantiles, learn_targets, outside
 from skdp.linear_model.ball._tuned import WIDTH_OF_CUT
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._base import (
     REGRESSION_CONSTRAINTS,
     BaseWhitened,
-    rows_of,
 )
 
 # The quartiles of a normal distribution are so many standard deviations apart.
@@ -43,6 +40,14 @@ _QUARTILES_APART = 1.349
 _SMALLEST_SPREAD = 2.0**-6
 # Larger bounds carry no information on the size of the targets.
 _LARGEST_UNIT = 1e30
+
+
+class _Moved(NamedTuple):
+    """How targets are moved: cut to bounds, if there are any, then from a start in units."""
+
+    start: float
+    spread: float
+    bounds: tuple | None = None
 
 
 class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
@@ -58,84 +63,8 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     _parameter_constraints = REGRESSION_CONSTRAINTS
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None, public_weight=None):
-        """Fit the model privately.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR; float32 and float64 are kept in their precision, in order.
-        y : array-like of shape (n_samples,)
-            Targets.
-        groups : array-like of shape (n_samples,), default=None
-            The person, household, ... of each row, as hashable ids. The guarantee is then for one
-            group, with all its rows. The number of groups is public; the number of rows of each
-            group is not. The number of groups sets `delta`, and divides the sum over all rows in
-            the objective. Under "zero_out" a part of a group, such as one of its rows, has the
-            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. A Series must have the
-            index of X, as ids are matched with rows by their place. With None each row is a record.
-        public_weight : array-like of shape (n_samples,), default=None
-            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
-            loss is the weighted mean, so only ratios matter. The contribution of a record to a
-            release is clipped to the same bound, whatever its weight. Weights are assumed public,
-            and are not published. They must not depend on the records, and keep their positions if
-            a record changes. A Series must have the index of X. In a meta-estimator they need
-            metadata routing, see ``set_fit_request``. Without weights all records count equally.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid, or an id of a group is missing; no message
-            quotes an entry of the data.
-        TypeError
-            If X is of a kind that can't be read, or an id can't be hashed.
-        """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y, multi_output=False)
-        weights = self._weigh(public_weight, X.shape[0])
-
-        # 2. bound the data
-        X = rows_of(groups, X)
-        with sums_of(groups):
-            rows = weights.without_zero_weights(self._certified_rows(X))
-        codes, n_records = self._records(groups, X, weights)
-        targets, units = self._bounded_targets(y)
-
-        # 3. plan from public numbers
-        plan = self._plan(n_records, X.shape[1], 1, by_group=codes is not None, scale=weights.scale)
-        run = plan.start(self.random_state)
-
-        # 4. solve
-        with sums_of(groups):
-            shares, is_null = shares_of(codes), rows.norm == 0.0
-            core = self._range_of_core(targets, plan.ranges.ranges, run, is_null, shares)
-            if weights.of_rows is not None:
-                # No record counts more than once.
-                shares = weights.of_rows / weights.of_rows.max()
-            targets, units = self._in_spreads(targets, units, core, run, is_null, shares)
-            rows, plan, ball = self._placed(rows, self._adapted(plan), run, codes)
-            coefs, steps = self._solve(plan, rows, targets, run, weights, codes)
-            coefs = outside(ball, coefs, rows.bias)
-            if plan.last is not None:
-                with np.errstate(all="ignore"):
-                    predicted = by_row(X, coefs[0, : X.shape[1]]) + rows.bias * coefs[0, -1]
-                    errors = targets[:, 0] - predicted
-                coefs[0, -1] += self._shift(errors, run, is_null, shares) / rows.bias
-
-        # 5. publish
-        self._set_report(plan, steps, run, weights_public(public_weight))
-        self._set_ball(ball)
-        self._set_moment(plan, steps, ball)
-        self._set_coefs(coefs, rows.bias, units)
-        return self
+    def _read(self, X, y, **checks):
+        return super()._read(X, y, multi_output=False, **checks)
 
     def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None):
         plan = super()._plan(
@@ -172,55 +101,75 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             return targets, units
         return np.clip(targets, *bounds), units._replace(bounds=bounds)
 
+    def _learn_targets(self, rows, plan, run):
+        """Learn the middle of targets, or their quantile, and their spread, and move them."""
+        moved = self._learn_spread(rows, self._learn_core(rows, plan.ranges.ranges, run), run)
+        rows.move_targets(moved)
+        return moved, self._adapted(plan)
+
     # A warning would reveal something of the data.
     @np.errstate(all="ignore")
-    def _range_of_core(self, targets, plan, run, is_null, shares):
+    def _learn_core(self, rows, plan, run):
         """Return the midpoint and half width of the range of most targets, within given bounds."""
         bounds = self._checked_bounds()
         if plan is None:
             return target_scale(bounds, center=self.fit_intercept)
         unit = min(target_scale(bounds, center=False)[1], _LARGEST_UNIT)
-        ends = self._learnt_ends(targets / unit, plan, run, is_null, shares)
-        ends = [unit * end for end in ends]
+        rows.move_targets(_Moved(0.0, unit))
+        ends = [unit * end for end in learn_targets(rows.of_targets(), plan=plan, run=run)]
         if bounds is not None:
             within = np.clip(ends, *bounds)
             ends = within if within[0] < within[1] else bounds
         return target_scale(ends, center=True)
 
     @np.errstate(all="ignore")
-    def _in_spreads(self, targets, units, core, run, is_null, shares):
-        """Return targets from their middle, or the quantile, in units of their spread."""
+    def _learn_spread(self, rows, core, run):
+        """Return how targets are moved from their middle, or quantile, in units of their spread."""
         wanted = np.array([0.25, 0.75, self._moved_to or 0.5])
         midpoint, half_width = core
-        values = (targets - midpoint) / half_width
-        quantiles = self._quantiles(values, TARGET_EDGES, wanted, SPREAD, run, is_null, shares)
+        rows.move_targets(_Moved(midpoint, half_width))
+        quantiles = self._quantiles(rows, TARGET_EDGES, wanted, SPREAD, run)
         first, third, start = midpoint + half_width * quantiles
         smallest = _SMALLEST_SPREAD * half_width if is_private(self) else 0.0
         spread = half_width
         if third > first:
             spread = max((third - first) / _QUARTILES_APART, smallest)
+        start, bounds = start if self.fit_intercept else 0.0, None
         if self.target_bounds is None and self._learns_targets():
             reach = WIDTH_OF_CUT * half_width
             bounds = midpoint - reach, midpoint + reach
-            targets, units = np.clip(targets, *bounds), units._replace(bounds=bounds)
-        start = start if self.fit_intercept else 0.0
-        return (targets - start) / spread, units._replace(midpoint=start, half_width=spread)
+        return _Moved(start, spread, bounds)
 
-    def _shift(self, errors, run, is_null, shares):
+    def _targets_by(self, targets, moved):
+        if moved.bounds is not None:
+            targets = np.clip(targets, *moved.bounds)
+        return (targets - moved.start) / moved.spread
+
+    def _units_by(self, moved, units):
+        if moved.bounds is not None:
+            units = units._replace(bounds=moved.bounds)
+        return units._replace(midpoint=moved.start, half_width=moved.spread)
+
+    def _shift(self, rows, solved, run):
         """Return how far the quantile of the errors is from 0."""
-        errors = as_targets(np.nan_to_num(errors))
-        return self._quantiles(errors, ERROR_EDGES, self._moved_to, ERRORS, run, is_null, shares)
+        plan, bias = solved.plan, solved.plan.problem.bias
+        if plan.last is None:
+            return 0.0
+        rows.take_errors(outside(solved.ball, solved.coefs, bias), bias)
+        return self._quantiles(rows, ERROR_EDGES, self._moved_to, ERRORS, run)
 
-    def _quantiles(self, values, edges, wanted, name, run, is_null, shares):
-        """Return quantiles of values, by counts between edges that are released."""
+    def _errors_of(self, X, targets, coefs, bias):
+        """Return the errors of predictions, as targets; see `MemoryRows.take_errors`."""
+        predicted = by_row(X, coefs[0, : X.shape[1]]) + bias * coefs[0, -1]
+        return as_targets(np.nan_to_num(targets[:, 0] - predicted))
+
+    def _quantiles(self, rows, edges, wanted, name, run):
+        """Return quantiles of targets as they are now, by counts between edges."""
+        targets = rows.of_targets(weighted=True)
         if not is_private(self):
-            counted = values[~is_null, 0]
-            if not counted.size:
-                return np.zeros_like(wanted)
-            weights = None if shares is None else shares[~is_null]
-            return np.quantile(counted, wanted, method="inverted_cdf", weights=weights)
-        with BallSums(values, is_null, self.n_jobs, shares).at_work() as sums:
-            return learn_quantiles(sums, run, name, edges=edges, wanted=wanted)
+            query = ExactQuantiles(wanted)
+            return query.quantiles(targets.ask(query))
+        return learn_quantiles(targets, run, name, edges=edges, wanted=wanted)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

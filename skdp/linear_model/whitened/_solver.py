@@ -162,7 +162,8 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
     problem = plan.problem
     moment = plan.known_moment
     if plan.moment is not None:
-        released = run.release(MOMENT, rows.ask(SecondMoment(run.mechanism(MOMENT))))
+        query = SecondMoment(run.mechanism(MOMENT), largest_trace=problem.row_norm**2)
+        released = run.release(MOMENT, rows.ask(query))
         moment = as_symmetric(released, problem.n_columns) / problem.n_rows
         if not np.isfinite(moment).all():
             # Rows that nothing bounds: weights that aren't finite are refused by the caller.

@@ -74,13 +74,13 @@ def small_blocks(monkeypatch):
 
 
 def sums_of(rows, Y, loss, codes, n_jobs=None):
-    return GroupSums(rows, Y, loss, n_jobs, codes=codes, largest_trace=LONGEST)
+    return GroupSums(rows, Y, loss, n_jobs, codes=codes)
 
 
 def both(sums, A, w, made):
     with sums.at_work():
         # Without noise there is no grid: whole numbers are seen as they were added.
-        moment = sums.ask(SecondMoment(replace(made, noise_multiplier=0.0)))
+        moment = sums.ask(SecondMoment(replace(made, noise_multiplier=0.0), LONGEST))
         sums.bound_slopes(A, BOUND)
         return moment, sums.ask(SumOfSlopes(w, made))
 
@@ -156,9 +156,9 @@ def moments_of_long_rows(rng, n_groups, size, monkeypatch):
 
     def of(order):
         rows = certified(X[order], fit_intercept=False)
-        sums = GroupSums(rows, Y, loss, None, codes=np.arange(n_groups), largest_trace=0.9999)
+        sums = GroupSums(rows, Y, loss, None, codes=np.arange(n_groups))
         with sums.at_work():
-            return sums.ask(SecondMoment(made))[0]
+            return sums.ask(SecondMoment(made, 0.9999))[0]
 
     return X, of
 
@@ -307,9 +307,9 @@ def test_the_map_of_a_vector_hangs_on_no_other(stretch, size, rng):
 def whole_moment(X, largest_trace):
     """Return the moment of groups of one row."""
     rows, codes = certified(X, fit_intercept=False), np.arange(len(X))
-    made = GroupSums(rows, np.ones((len(X), 1)), None, codes=codes, largest_trace=largest_trace)
+    made = GroupSums(rows, np.ones((len(X), 1)), None, codes=codes)
     with made.at_work():
-        return made.ask(SecondMoment(NO_NOISE))
+        return made.ask(SecondMoment(NO_NOISE, largest_trace))
 
 
 def test_moments_of_rows_that_fill_their_bound_add_up_exactly(rng, monkeypatch):
@@ -331,9 +331,8 @@ def test_traces_of_groups_are_rounded_up(monkeypatch):
     monkeypatch.setattr(_queries, "_TRACE_PARTS", 8.0)
     X = np.full((50, 1), math.sqrt(1.4 / 8.0))
     rows = certified(X, fit_intercept=False)
-    how = {"codes": np.zeros(50, dtype=int), "largest_trace": 1.0}
-    with GroupSums(rows, np.ones((50, 1)), None, **how).at_work() as sums:
-        assert sums.ask(SecondMoment(NO_NOISE))[0] <= 1.0
+    with GroupSums(rows, np.ones((50, 1)), None, codes=np.zeros(50, dtype=int)).at_work() as sums:
+        assert sums.ask(SecondMoment(NO_NOISE, 1.0))[0] <= 1.0
 
 
 def test_the_slack_knows_groups_and_no_rows():

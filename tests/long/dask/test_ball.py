@@ -52,10 +52,10 @@ def test_the_same_bits_whoever_adds_up_and_when_a_worker_dies(data):
 
 
 class _KillsAtBall(DaskDPLogisticRegression):
-    def _placed_parts(self, *args):
+    def _learn_ball(self, *args):
         if self._when == "before":
             self._kill()
-        placed = super()._placed_parts(*args)
+        placed = super()._learn_ball(*args)
         if self._when == "after":
             self._kill()
         return placed

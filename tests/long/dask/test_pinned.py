@@ -31,9 +31,9 @@ def test_the_bits_are_those_of_rows_that_are_read_in_each_pass(
 
 
 class _KillsTwice(DaskDPLogisticRegression):
-    def _placed_parts(self, *args):
+    def _learn_ball(self, *args):
         self._kill()
-        placed = super()._placed_parts(*args)
+        placed = super()._learn_ball(*args)
         self._kill()
         return placed
 

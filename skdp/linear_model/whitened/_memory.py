@@ -1,0 +1,118 @@
+"""Rows in memory, with their targets, on their way through a fit."""
+
+from contextlib import ExitStack, contextmanager
+
+import numpy as np
+from scipy.sparse import issparse
+
+from skdp._families.weights import Weights
+from skdp._rows.ball_sums import BallSums
+from skdp._rows.bounds import stretch_of
+from skdp._rows.queries import RAW
+from skdp.linear_model.ball._mixin import shares_of
+
+
+class MemoryRows:
+    """Rows of an estimator and their targets, which a fit moves, places and asks.
+
+    Rows in partitions (`skdp.dask._sums.PartedSums`) have the same methods. The estimator says how
+    targets are moved, and rows are bounded and placed. What answers queries is made when it is
+    first asked, and dropped when rows are placed.
+    """
+
+    def __init__(self, estimator, X, targets, weights=None, codes=None):
+        self._targets, self._targets_as_read = targets, targets
+        self._weights, self._codes = Weights() if weights is None else weights, codes
+        self._shares, self._opened = shares_of(codes), ExitStack()
+        self._take(estimator, X)
+
+    def _take(self, estimator, X):
+        self._estimator, self._X = estimator, X
+        self._rows = self._weights.without_zero_weights(estimator._certified_rows(X))
+        self._is_null = self._rows.norm == 0.0
+        self._raw, self._placed = None, None
+
+    def view(self, estimator, view):
+        """Have rows be what `view.of_columns` makes of them, for another estimator, from now on."""
+        self._opened.close()
+        self._targets_as_read = self._targets
+        self._take(estimator, view.of_columns(self._X))
+
+    @contextmanager
+    def at_work(self):
+        """Close in the end what answers queries."""
+        with self._opened:
+            yield self
+
+    def ask(self, query):
+        """Return the answer to a `Query`."""
+        return (self._raw_rows() if query.view == RAW else self._placed_rows()).ask(query)
+
+    def of_targets(self, *, weighted=False):
+        """Return the targets as rows; if weighted, no record counts for more than one."""
+        return TargetsInMemory(self, weighted)
+
+    def ask_targets(self, query, weighted):
+        """Return what targets answer to a `Query`; see `of_targets`."""
+        shares = None if query.of_rows_alone else self._shares
+        weights = self._weights.of_rows
+        if weighted and weights is not None:
+            shares = weights / weights.max()
+        n_jobs = self._estimator.n_jobs
+        with BallSums(self._targets, self._is_null, n_jobs, shares).at_work() as rows:
+            return rows.ask(query)
+
+    @np.errstate(all="ignore")
+    def move_targets(self, learnt):
+        """Have targets be, from now on, what the estimator makes of them by what was learnt."""
+        self._targets = self._estimator._targets_by(self._targets_as_read, learnt)
+
+    @np.errstate(all="ignore")
+    def take_errors(self, coefs, bias):
+        """Have errors of predictions in the place of targets, from now on."""
+        self._targets = self._estimator._errors_of(self._X, self._targets, coefs, bias)
+
+    def place(self, ball):
+        """Put rows into the units of a ball, or clip them where it is None."""
+        self._opened.close()
+        self._raw = None
+        self._rows = self._estimator._bounded_by(ball, self._rows.X, self._is_null)
+
+    def stretch(self, shift, length):
+        """Return by how much cancellation makes rounding errors of cut rows larger."""
+        return stretch_of(shift, length) if issparse(self._X) and shift.any() else 1.0
+
+    def bound_slopes(self, A, bound, *measured):
+        """See `RowSums.bound_slopes`."""
+        return self._placed_rows().bound_slopes(A, bound, *measured)
+
+    def shorten(self, longest):
+        """See `RowSums.shorten`."""
+        self._placed_rows().shorten(longest)
+
+    def _raw_rows(self):
+        if self._raw is None:
+            n_jobs = self._estimator.n_jobs
+            rows = BallSums(self._rows.X, self._is_null, n_jobs, self._shares)
+            self._raw = self._opened.enter_context(rows.at_work())
+        return self._raw
+
+    def _placed_rows(self):
+        if self._placed is None:
+            n_jobs = self._estimator.n_jobs
+            rows = self._estimator._sums(
+                self._rows, self._targets, n_jobs, self._weights.of_rows, codes=self._codes
+            )
+            self._placed = self._opened.enter_context(rows.at_work())
+        return self._placed
+
+
+class TargetsInMemory:
+    """Targets as rows, which are asked as `BallSums` are."""
+
+    def __init__(self, rows, weighted):
+        self._rows, self._weighted = rows, weighted
+
+    def ask(self, query):
+        """Return the answer to a `Query`."""
+        return self._rows.ask_targets(query, self._weighted)
