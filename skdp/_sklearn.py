@@ -168,7 +168,7 @@ def _refuse_arguments(estimator, method, of_fit, args, kwargs):
     except TypeError as error:
         # It names parameters alone.
         text = f"{type(estimator).__name__}.{method}() {error}"
-    if "sample_weight" in kwargs:
+    if not kwargs.keys().isdisjoint({"sample_weight", "public_weight"}):
         text += _PUBLIC_WEIGHT if "public_weight" in of_fit.parameters else _NO_WEIGHTS
     elif "groups" in kwargs and "groups" not in of_fit.parameters:
         text += _ROWS_ALONE

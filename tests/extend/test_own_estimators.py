@@ -279,6 +279,8 @@ def test_class_sets_that_are_read_are_reported(blobs):
 REFUSED = {
     "groups': this estimator protects rows": lambda m, X, y: m.fit(X, y, groups=y),
     "dense data is required": lambda m, X, y: m.fit(__import__("scipy.sparse").sparse.eye(9), y),
+    "sample_weight': rows have no w": lambda m, X, y: m.fit(X, y, sample_weight=y),
+    "public_weight': rows have no w": lambda m, X, y: m.fit(X, y, public_weight=y),
     "class of skdp itself": lambda m, X, y: DPPipeline([("m", m)]).fit(X, y),
     "got DPDecisions. For label": lambda m, X, y: DPGridSearch(m, {"data_norm": [1]}).fit(X, y),
     "got DPDecisions. A pipeline": lambda m, X, y: DPCalibratedClassifier(m).fit(X, y),
@@ -299,7 +301,7 @@ class Peeking(DPLogisticRegression):
         return super().fit(X, y, groups)
 
 
-@for_each("message, call", list(REFUSED.items())[2:])
+@for_each("message, call", list(REFUSED.items())[4:])
 def test_subclasses_of_our_models_are_refused_alike(message, call, blobs):
     X, y = blobs
     with pytest.raises((ValueError, TypeError), match=message.replace("DPDecisions", "Peeking")):
