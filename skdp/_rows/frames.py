@@ -86,14 +86,14 @@ class Frame:
     """A table as it was read.
 
     Columns are float64 arrays, NaN for a gap, or `Words`, or `Untyped`, by `kinds`; see
-    `skdp._rows.kinds`. `read` names the columns whose kind was read from their type. A record is a
+    `skdp._rows.kinds`. `typed` names the columns whose kind was read from their type. A record is a
     row, or a group of rows if `groups` has the number of each row's. What its methods return is
     without null records, or of those `rows` alone that are counted, if there is an index of them.
     """
 
     names: tuple
     kinds: tuple
-    read: tuple
+    typed: tuple
     columns: tuple
     n_rows: int
     groups: np.ndarray | None = None
@@ -175,17 +175,17 @@ def read_frame(estimator, X, *, reset):
     names, sources = open_columns(estimator, X, reset=reset)
     # In a column of numbers such an entry would be a gap.
     refuse_entries(X)
-    typed = [source.kind for source in sources]
+    by_type = [source.kind for source in sources]
     if reset:
-        declared = _declared(estimator, names, typed)
-        kinds = tuple(kind or by_type for kind, by_type in zip(declared, typed, strict=True))
+        declared = _declared(estimator, names, by_type)
+        kinds = tuple(kind or other for kind, other in zip(declared, by_type, strict=True))
         of_type = zip(names, declared, kinds, strict=True)
-        read = tuple(n for n, kind, used in of_type if kind is None and used != UNTYPED)
+        typed = tuple(n for n, kind, used in of_type if kind is None and used != UNTYPED)
     else:
-        kinds, read = estimator._kinds, ()
+        kinds, typed = estimator._kinds, ()
     columns, entries = zip(*map(_read, sources, kinds, names), strict=True)
     unread = None if reset else _count_unread(names, kinds, columns, entries)
-    return Frame(names, kinds, read, columns, _n_rows(columns), unread=unread)
+    return Frame(names, kinds, typed, columns, _n_rows(columns), unread=unread)
 
 
 def _n_rows(columns):

@@ -122,7 +122,7 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, Ro
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""
         frame = self._read_table(X)[0]
-        return assumed_kinds(frame.read, [frame.names[place] for place in frame.untyped])
+        return assumed_kinds(frame.typed, [frame.names[place] for place in frame.untyped])
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None):
@@ -280,7 +280,7 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, Ro
         """
         check_finite(fitted.coefs)
         self._n_there = float("nan") if n_there is None else n_there
-        self._read, self._untyped = frame.read, learnt_names(plan)
+        self._read, self._untyped = frame.typed, learnt_names(plan)
         run.finish()
         self.privacy_report_ = plan.report(
             of_models=fitted.reports,

@@ -128,12 +128,12 @@ class PrivacyLedger(LedgerParameter):
         numbers = {"epsilon": epsilon, "delta": delta}
         wanted = {name: check_real(x, name) for name, x in numbers.items() if x is not None}
         allow_seeds = check_flag(allow_seeds, "allow_seeds")
-        given = {"adjacency": adjacency, "unit": unit, "allow_seeds": allow_seeds}
+        others = {"adjacency": adjacency, "unit": unit, "allow_seeds": allow_seeds}
         is_stated = len(wanted) == 2
         # Here it is read more than once, which an iterator can't be.
         planned = list(planned) if isinstance(planned, Iterator) else planned
         if is_stated:
-            wanted |= given
+            wanted |= others
             terms = _rules.make_terms(
                 epsilon=wanted["epsilon"],
                 delta=wanted["delta"],
@@ -145,7 +145,7 @@ class PrivacyLedger(LedgerParameter):
             self._create(terms, planned)
         else:
             # Terms that weren't given stay those of the file.
-            wanted |= {name: value for name, value in given.items() if value != _DEFAULTS[name]}
+            wanted |= {name: value for name, value in others.items() if value != _DEFAULTS[name]}
         standing = self._standing()
         for name, value in wanted.items():
             if value != getattr(standing.terms, name):
@@ -171,13 +171,13 @@ class PrivacyLedger(LedgerParameter):
 
     def _check_planned(self, standing, planned):
         """Raise an error where the file has another list of planned charges than was given."""
-        kept = [] if standing.planned is None else list(standing.items.values())
+        of_file = [] if standing.planned is None else list(standing.items.values())
         if planned is None:
-            given = []
+            charges = []
         else:
-            given = _schedule.read_planned(planned, standing.terms, _records.check_name)
-        if _schedule.counts_of(given) != _schedule.counts_of(kept):
-            shown = "; ".join(str(item) for item in kept) or "none"
+            charges = _schedule.read_planned(planned, standing.terms, _records.check_name)
+        if _schedule.counts_of(charges) != _schedule.counts_of(of_file):
+            shown = "; ".join(str(item) for item in of_file) or "none"
             raise LedgerError(
                 f"{self._where()} has other planned charges than were given: {shown}. A budget "
                 "stays what it was; leave out epsilon, delta and planned to use this one."

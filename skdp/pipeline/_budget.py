@@ -41,19 +41,19 @@ def resolve_shares(shares, steps):
     """Return the share of each step that spends something; they sum to 1."""
     paths = [step.path for step in steps]
     if isinstance(shares, str):
-        given = _automatic(steps)
+        numbers = _automatic(steps)
     elif isinstance(shares, dict):
-        given = _by_name(shares, paths)
+        numbers = _by_name(shares, paths)
     else:
-        given = read_numbers(shares, "shares must be positive numbers.").ravel().tolist()
-        if len(given) != len(steps):
+        numbers = read_numbers(shares, "shares must be positive numbers.").ravel().tolist()
+        if len(numbers) != len(steps):
             raise ValueError(
                 f"shares must hold one number for each step that spends something: {paths}."
             )
-    if not all(0.0 < share < math.inf for share in given):
+    if not all(0.0 < share < math.inf for share in numbers):
         raise ValueError("shares must be positive numbers.")
-    whole = math.fsum(given)
-    return [share / whole for share in given]
+    whole = math.fsum(numbers)
+    return [share / whole for share in numbers]
 
 
 def _automatic(steps):
@@ -210,11 +210,11 @@ def assign_budgets(plan, steps, streams):
 
     Those that learn nothing have no part.
     """
-    given = {}
+    own_settings = {}
     parts = {part.name: (part, stream) for part, stream in zip(plan.parts, streams, strict=True)}
     for leaf in private_leaves(steps):
         part, stream = parts.get(leaf.path, (plan.budget, None))
-        given[leaf.path] = {name: getattr(leaf.estimator, name) for name in _LENT}
+        own_settings[leaf.path] = {name: getattr(leaf.estimator, name) for name in _LENT}
         leaf.estimator.set_params(
             epsilon=part.epsilon,
             delta=part.delta,
@@ -223,7 +223,7 @@ def assign_budgets(plan, steps, streams):
             ledger=ALREADY_CHARGED,
             random_state=stream and stream.as_random_state(),
         )
-    return given
+    return own_settings
 
 
 def fit_model(plan, step, X, y, n_outputs, groups=None):
@@ -238,7 +238,7 @@ def fit_model(plan, step, X, y, n_outputs, groups=None):
     fit_groups(model, X, y, groups)
 
 
-def collect_reports(steps, given, ledger):
+def collect_reports(steps, own_settings, ledger):
     """Return the reports of fitted steps by name, and leave no seed in what is published.
 
     Steps get back what `assign_budgets` returned, as another fit may have another budget, and the
@@ -248,5 +248,7 @@ def collect_reports(steps, given, ledger):
     for leaf in _all_private_leaves(steps):
         if (report := getattr(leaf.estimator, "privacy_report_", None)) is not None:
             released[leaf.path] = report
-        leaf.estimator.set_params(random_state=None, ledger=ledger, **given.get(leaf.path, {}))
+        leaf.estimator.set_params(
+            random_state=None, ledger=ledger, **own_settings.get(leaf.path, {})
+        )
     return released

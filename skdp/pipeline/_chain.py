@@ -96,8 +96,8 @@ def fit_chain(steps, X, y, bounds=NOTHING, groups=None):
         if step is None or step == "passthrough":
             continue
         pass_bounds(step, bounds)
-        with _handing_on(step, groups) as given:
-            X = _fit_transform(step, X, y, given)
+        with _handing_on(step, groups) as arguments:
+            X = _fit_transform(step, X, y, arguments)
         bounds = output_bounds(step)
     return X, bounds
 
@@ -153,9 +153,9 @@ def warn_unbounded(name, step, bounds):
     That follows from parameters and from what was released.
     """
     step = getattr(step, "estimator_", step)
-    given = [key for key in ("data_norm", "feature_bounds") if hasattr(step, key)]
+    parameters = [key for key in ("data_norm", "feature_bounds") if hasattr(step, key)]
     # Others, such as additive models, bound rows by what they learn of the table.
-    is_silent = "data_norm" in given and all(is_default(step, key) for key in given)
+    is_silent = "data_norm" in parameters and all(is_default(step, key) for key in parameters)
     is_silent = is_silent and hasattr(step, "predict")
     # radius_ is that of a learnt ball.
     if is_silent and bounds.norm is None and not hasattr(step, "radius_"):
@@ -245,19 +245,19 @@ def _are_bounds(low, high):
     return bool(np.all(np.abs(ends) <= LARGEST_BOUND) and np.all(np.less(low, high)))
 
 
-def _fit_transform(step, X, y, given):
+def _fit_transform(step, X, y, arguments):
     """Fit a step and return what it makes of X; of what isn't ours, no error or warning tells."""
     if isinstance(step, PrivateEstimator):
-        return step.fit(X, y, **given).transform(X)
+        return step.fit(X, y, **arguments).transform(X)
     if hasattr(step, "fit_transform"):
-        return _quietly(step.fit_transform, X, y, **given)
+        return _quietly(step.fit_transform, X, y, **arguments)
     return _quietly(lambda X, y: step.fit(X, y).transform(X), X, y)
 
 
-def _quietly(fit, X, y, **given):
+def _quietly(fit, X, y, **arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return quietly(fit, X, y, **given)
+        return quietly(fit, X, y, **arguments)
 
 
 def _reads_table(step):

@@ -45,8 +45,8 @@ _LASSO = "use skdp.linear_model.DPCDLasso or DPCDElasticNet"
 
 # Classes of scikit-learn, what they keep of the records, and what to use instead.
 _LEARNS = {
-    name: (kept, instead)
-    for names, kept, instead in (
+    name: (content, instead)
+    for names, content, instead in (
         ("StandardScaler", "means and variances", _SCALE),
         ("MinMaxScaler MaxAbsScaler", "single records' values", _SCALE),
         ("RobustScaler", "quantiles", _CLIP),
@@ -211,8 +211,8 @@ def why_refused(step, is_last, is_frozen):
             leak = _BY_ROW[kind.__name__](step)
             return leak or (_TYPES if is_frozen and kind.__name__ in _KEEP_TYPES else None)
         if kind.__name__ in _LEARNS:
-            kept, instead = _LEARNS[kind.__name__]
-            return f"it keeps {kept}", instead
+            content, instead = _LEARNS[kind.__name__]
+            return f"it keeps {content}", instead
     return _unknown(step)
 
 

@@ -252,7 +252,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         streams = run.spawn(len(plan.parts))
 
         # 4. solve
-        given = assign_budgets(plan, step_list(rest), streams)
+        own_settings = assign_budgets(plan, step_list(rest), streams)
         with warnings.catch_warnings():
             # The plan has reported it.
             warnings.simplefilter("ignore", LargeDeltaWarning)
@@ -268,7 +268,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         self._step_reports = reports_within(step_list(steps, fitted=True))
         assumed = self._assumed(fitted=True)
         self.privacy_report_ = plan.joint_report(
-            collect_reports(steps, given, self.ledger),
+            collect_reports(steps, own_settings, self.ledger),
             reproducible=run.reproducible,
             also_public=assumed,
             open_parts=open_parts,

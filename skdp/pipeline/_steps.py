@@ -269,11 +269,11 @@ def reports_within(steps):
 
 def refitted_steps(steps, reports):
     """Return paths of what was fitted again, or put in, since a fit left these reports."""
-    kept = {id(report) for report in reports}
+    ids = {id(report) for report in reports}
     paths = []
     for leaf in all_leaves(steps):
         report = report_of(leaf.estimator)
-        if report is not None and id(report) not in kept:
+        if report is not None and id(report) not in ids:
             paths.append(leaf.path)
         paths += [f"{leaf.path}{SEPARATOR}{path}" for path in refitted_inside(leaf.estimator)]
     return tuple(paths)

@@ -167,8 +167,8 @@ def _checked_parts(parts):
 def _top(pairs, ledger):
     """Give what is said at the top: a mark for the style, and a text."""
     by_part = {name: _distinct(_reports_of(part)) for name, part in pairs}
-    reports = _distinct(report for found in by_part.values() for report in found)
-    with_report = ", ".join(repr(name) for name, found in by_part.items() if found)
+    reports = _distinct(report for own in by_part.values() for report in own)
+    with_report = ", ".join(repr(name) for name, own in by_part.items() if own)
     marked = ' class="guarantee"'
     if ledger is not None:
         budget = ledger.report()

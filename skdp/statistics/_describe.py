@@ -158,7 +158,7 @@ def describe(
     public = "every argument of the call but the records", *budget.assumed_public[1:]
     report = plan.report(
         reproducible=run.reproducible,
-        assumed_public=public + assumed_kinds(frame.read, learnt_names(plan)),
+        assumed_public=public + assumed_kinds(frame.typed, learnt_names(plan)),
         notes=(_CUT,) if codes is None else (_CUT, _DRAWN),
     )
     return PrivateDescription(columns=columns, tables=tables, level=level, privacy_report_=report)

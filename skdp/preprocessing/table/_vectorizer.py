@@ -257,7 +257,7 @@ class DPTableVectorizer(PrivateTransformer):
 
         # 5. publish
         self._kinds, self._basis = frame.kinds, basis
-        self._read, self._untyped = frame.read, learnt_names(plan)
+        self._read, self._untyped = frame.typed, learnt_names(plan)
         numbers = [term for term in basis.terms if term.kind != "words"]
         words = [term for term in basis.terms if term.kind == "words"]
         self.knots_ = {term.name: term.knots for term in numbers}
@@ -326,7 +326,7 @@ class DPTableVectorizer(PrivateTransformer):
         """Refuse what a fit would; return what it assumes public of the table."""
         frame = read_frame(self, X, reset=True)
         specs_of(self, frame.names, frame.kinds)
-        return assumed_kinds(frame.read, [frame.names[place] for place in frame.untyped])
+        return assumed_kinds(frame.typed, [frame.names[place] for place in frame.untyped])
 
     def _assumed(self):
         # Before a fit nothing was read.

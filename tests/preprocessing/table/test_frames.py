@@ -42,7 +42,7 @@ def test_frames_of_all_packages_are_read_alike(package):
     frame = read(X)
     assert frame.names == tuple(COLUMNS)
     assert frame.kinds == ("numeric", "numeric", "untyped", "boolean")
-    assert frame.read == ("age", "pay", "paid")
+    assert frame.typed == ("age", "pay", "paid")
     assert entries(frame, 0) == [31.0, 40.0, 52.0]
     assert entries(frame, 1) == [1.5, None, None]
     assert entries(frame, 2) == ["nurse", None, "clerk"]
@@ -74,7 +74,7 @@ def test_all_types_of_numbers_are_one_kind(column):
     assert entries(frame, 0) == [1.0, 2.0, 1.0]
     words = read(pd.DataFrame({"x": column}), categorical_features=["x"])
     assert entries(words, 0) == ["1", "2", "1"]
-    assert words.read == ()
+    assert words.typed == ()
 
 
 @pytest.mark.parametrize("last", [3, None])
