@@ -213,6 +213,7 @@ OF_KNOWN_UNIT = [one for one in OF_ANY_SIGN if one not in (DPHuberRegressor, DPQ
 METHODS = DPLogisticRegression, WALRClassifier
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "estimator",
     [pytest.param(one, marks=[pytest.mark.long] * (one not in METHODS)) for one in OF_KNOWN_UNIT],

@@ -80,6 +80,7 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
     assert first in ([], ["alpha"]) or (estimator in TRANSFORMERS and len(first) == 1)
 
 
+@pytest.mark.long
 @ONE_OR_MORE_WORKERS
 @pytest.mark.parametrize("estimator", PREDICTORS)
 def test_pipelines_grid_search_and_frames(estimator, n_jobs, cancer):
@@ -96,6 +97,7 @@ def test_pipelines_grid_search_and_frames(estimator, n_jobs, cancer):
     assert np.isfinite(cross_val_score(model, frame, y[:200], cv=2)).all()
 
 
+@pytest.mark.long
 @ONE_OR_MORE_WORKERS
 @pytest.mark.parametrize("estimator", TRANSFORMERS)
 def test_transformers_in_pipelines_grid_search_and_frames(estimator, n_jobs, cancer):

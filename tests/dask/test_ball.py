@@ -149,6 +149,7 @@ def test_the_model_stays_linear_and_a_fit_without_a_ball_forgets_it(data):
         model.set_params(data_norm=None).fit(*in_parts(X, y))
 
 
+@pytest.mark.long
 def test_parts_of_two_kinds(data):
     X, y = with_zeros(data[0]), data[1][:, 0]
     sparse, labels = in_parts(X, y, 750, csr_array)

@@ -124,6 +124,7 @@ def test_parts_give_the_fit_of_one_machine(kind, size, data):
     assert model.n_iter_ == local.n_iter_
 
 
+@pytest.mark.long
 def test_float32_and_frames(data):
     X, y = data[0].astype(np.float32), data[1][:, 0]
     frame = pd.DataFrame(X, columns=list("abcd"))

@@ -196,6 +196,7 @@ def test_a_fit_whose_releases_follow_from_records_ends_with_an_error():
         model.fit(np.zeros((20, 1)), -np.ones(20))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -236,6 +236,7 @@ def test_rows_have_the_rate_of_rows_and_groups_that_of_groups():
     assert rows.low < by_row < rows.high
 
 
+@pytest.mark.long
 def test_results_name_what_they_count(rng):
     X, y, ids = readmitted(400)
     spent = {"epsilon": 1.0, "groups": ids, "random_state": 0}

@@ -43,6 +43,7 @@ def fewest_misses(n_positive, epsilon, within):
     return found.fun
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
 @pytest.mark.parametrize("within", [0.03, 0.05, 0.09])
 def test_no_mechanism_misses_less_than_the_bound(within, epsilon):

@@ -49,6 +49,7 @@ def test_without_noise_it_is_the_best_of_those_compared(model, score, rng):
     assert found.recall.value == pytest.approx(recall_score(y, taken))
 
 
+@pytest.mark.long
 def test_precision_is_that_of_the_population(rng):
     X, y = rare(rng, 20_000)
     found = private_threshold(Knows(), X, y, precision=0.5, epsilon=1.0, random_state=0)
@@ -105,6 +106,7 @@ def test_all_intervals_hold_at_once_whatever_was_chosen(asked):
     assert chosen_missed <= missed
 
 
+@pytest.mark.long
 def test_the_best_of_noise_is_no_better_than_it_says(rng):
     """Where labels follow nothing, the smallest cost is too small, and its interval allows for it.
 

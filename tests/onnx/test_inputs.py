@@ -77,6 +77,7 @@ def outputs(model, rows, **options):
     return session.run(None, arrays)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "model",
     [

@@ -177,6 +177,7 @@ def test_labels_that_onnx_lacks_are_refused():
     assert run(model, X, options={"nocl": True, "zipmap": False})[0].max() == 1
 
 
+@pytest.mark.long
 def test_calibrated_probabilities():
     hinge = linear_model.DPSCDClassifier(loss="hinge", classes=["no", "yes"])
     model = DPCalibratedClassifier(hinge).fit(X, np.array(["no", "yes"])[TWO])
@@ -387,6 +388,7 @@ def test_older_runtimes(opset):
     np.testing.assert_allclose(run_converted(converted, X)[1], model.predict_proba(X), atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_a_table_of_numbers_gaps_and_words(dtype):
     frame = pd.DataFrame(X[:, :2].astype(dtype), columns=["x", "gap"])
@@ -558,6 +560,7 @@ def test_additive_classifiers(cuts, dtype):
     np.testing.assert_allclose(scores, values, rtol=0, atol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("targets", [TELLING, np.column_stack([TELLING, TABLE.age])])
 def test_additive_regressors(targets):
     monotonic = {"age": 1, "hours": -1} if targets.ndim == 1 else None
@@ -587,6 +590,7 @@ def test_additive_models_with_products():
         np.testing.assert_allclose(predicted, expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["poisson", "gamma"])
 def test_additive_counts_and_amounts_are_means(loss):
     model = DPAdditiveRegressor(loss=loss, **TABLE_PARAMETERS).fit(TABLE, TELLING)
@@ -693,6 +697,7 @@ HELD = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.every
 @pytest.mark.parametrize("reader", ["table", "encoder"])
 @pytest.mark.parametrize("held", HELD)

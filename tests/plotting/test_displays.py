@@ -424,6 +424,7 @@ def test_bad_baselines_are_refused(baseline):
         PrivacyUtilityDisplay.from_results(RESULTS, baseline=baseline)
 
 
+@pytest.mark.long
 def test_displays_can_be_drawn_again_and_are_the_same():
     for display in (
         PrivacyDisplay.from_report(PURE, audit=make_audit()),

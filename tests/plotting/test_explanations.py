@@ -94,6 +94,7 @@ def test_several_outputs_have_a_column_each(table):
         ExplanationDisplay.from_estimator(model, X[["age"]][:1])
 
 
+@pytest.mark.long
 def test_calibrated_contributions_add_up(calibrated, table):
     X = table[0].iloc[:50]
     found = calibrated.explain(X)

@@ -41,6 +41,7 @@ def ticks(axis):
     return [tick.get_text().strip() for tick in axis.get_ticklabels()]
 
 
+@pytest.mark.long
 def test_terms_are_drawn_at_their_values_the_strongest_first(model):
     display = ShapeFunctionDisplay.from_estimator(model)
     by_strength = sorted(model.terms_, key=lambda term: -term.importance)
@@ -102,6 +103,7 @@ def test_shares_of_records_are_bars_of_one_height_at_the_bottom(model):
     assert top < (term.values - 2.0 * term.std).min()
 
 
+@pytest.mark.long
 def test_noise_and_weak_terms_are_left_out_and_counted(model, monkeypatch):
     first, *others = model.terms_
     monkeypatch.setattr(model, "terms_", (replace(first, is_noise=True), *others))
@@ -340,6 +342,7 @@ def test_noise_is_said():
     assert (display.n_noise, display.n_weak) == (0, 0)
 
 
+@pytest.mark.long
 def test_weak_terms_that_keep_their_values_are_not_said_to_be_hidden(model):
     weak = tuple(replace(term, is_noise=True) for term in model.terms_)
     display = ShapeFunctionDisplay(terms=weak, outputs=("contribution",)).plot()

@@ -102,6 +102,7 @@ def test_extending_names_every_file_that_looks_a_loss_up():
             assert named.parts[1] == "linear_model" or f"``{named.as_posix()}``" in page
 
 
+@pytest.mark.long
 def test_first_example_prints_what_is_shown_below_it(capsys, tmp_path, monkeypatch):
     """Its noise isn't seeded, and no digit of what is printed depends on it.
 

@@ -240,6 +240,7 @@ def test_one_fit_for_each_output(data, model, regressor):
     assert sizes()[3:] == [N_ROWS]
 
 
+@pytest.mark.long
 @covers("ClassifierChain", "RegressorChain")
 def test_chains_make_columns_of_outputs(data, model, regressor):
     X, y = data

@@ -92,6 +92,7 @@ def test_a_fit_comes_back(model):
     check_round_trip(model.fit(X, labels if is_classifier(model) else suited(model, X[:, 0])), X)
 
 
+@pytest.mark.long
 def test_columns_of_strings_come_back():
     columns = ColumnTransformer(
         [("job", DPOneHotEncoder(), ["job"]), ("x", DPSimpleImputer(), ["x"])]

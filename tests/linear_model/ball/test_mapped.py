@@ -42,6 +42,7 @@ def test_a_memory_map_gives_the_bits_of_an_array(kind, dtype, data, tmp_path):
     np.testing.assert_array_equal(model.fit(mapped(X, tmp_path), y, **how).coef_, expected)
 
 
+@pytest.mark.long
 def test_a_memory_map_is_not_copied(data, tmp_path):
     X, y = mapped(data[0], tmp_path), data[1]
     model = DPLogisticRegression(epsilon=2.0, max_iter=2, random_state=0)

@@ -341,6 +341,7 @@ def test_a_rare_class_and_rare_columns_are_ranked_the_right_way_round(data_norm)
     assert 0.8 < model.predict_proba(X)[:, 1].mean() / y.mean() < 1.25
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", [DPCDLasso(0.005), DPCDElasticNet(0.005, l1_ratio=0.9)])
 def test_useless_features_are_exactly_zero_by_default(estimator, rng):
     """And useful ones aren't: both hold by more than five standard deviations of the noise."""

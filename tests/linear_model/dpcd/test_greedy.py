@@ -86,6 +86,7 @@ def test_without_privacy_the_gradient_of_a_classifier_vanishes(penalty):
         assert abs(slopes.mean() / 3.0) <= 0.05
 
 
+@pytest.mark.long
 def test_words_that_matter_are_found(words):
     X, y = words
     how = {"classes": [0, 1], "feature_bounds": (0, 1), "delta": 1e-6, "random_state": 0}

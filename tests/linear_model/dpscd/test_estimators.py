@@ -75,6 +75,7 @@ def test_without_privacy_bounds_do_not_clip(diabetes):
     np.testing.assert_allclose(tight.coef_, free.coef_, rtol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_target_bounds_only_change_the_units(fit_intercept, diabetes):
     X, y = diabetes
@@ -139,6 +140,7 @@ def test_several_classes_of_any_type(loss):
     assert noisy.fit(X, names).score(X, names) > 0.8
 
 
+@pytest.mark.long
 def test_one_against_the_rest_equals_two_classes_without_privacy():
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X) / 6.0

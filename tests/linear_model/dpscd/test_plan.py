@@ -125,6 +125,7 @@ def test_auto_batch_size():
     assert sizes == [3, 8, 25, 75]
 
 
+@pytest.mark.long
 def test_auto_batch_size_grows_with_the_noise():
     """A batch follows errors up to 0.15 of the margin; below epsilon 1 that asks for more rows."""
     for epsilon, adjacency in ((0.5, "zero_out"), (0.1, "zero_out"), (0.1, "replace_one")):

@@ -228,6 +228,7 @@ def test_the_ball_contains_the_optimum(loss, penalty, data_norm, cancer, monkeyp
         assert radii[-1] == INF
 
 
+@pytest.mark.long
 def test_target_bounds_only_change_the_units(diabetes):
     X, y = diabetes
     options = {"random_state": 0, "clipping_norm": 0.1}
@@ -321,6 +322,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, name, cancer, monkeypatch
         assert value is None or isinstance(value, numbers.Number | str)
 
 
+@pytest.mark.long
 def test_learning_rates_and_averaging_are_passed_on(cancer):
     X, y = cancer
     fits = [

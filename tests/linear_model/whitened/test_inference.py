@@ -230,6 +230,7 @@ def test_tags_say_what_is_refused():
         assert tags.classifier_tags.multi_class is not inference
 
 
+@pytest.mark.long
 def test_threads_change_nothing(data):
     X = np.repeat(data[0], 30, axis=0)
     y = np.repeat(data[1], 30)

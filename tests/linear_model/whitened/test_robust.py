@@ -38,6 +38,7 @@ class NoNoise:
         return total
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
 def test_the_smooth_loss_is_near_the_pinball_loss(quantile):
     loss, y = SmoothPinball(quantile, 0.03), np.array([[0.3], [-1.0]])

@@ -19,6 +19,7 @@ ODD_WORDS += ["x" * 89 + "y", None]
 INF = float("inf")
 
 
+@pytest.mark.long
 @given(st.lists(FLOATS, min_size=1, max_size=12), st.booleans())
 def test_different_numbers_have_different_texts(numbers, holds_dates):
     texts = texts_apart(numbers, holds_dates)
@@ -26,6 +27,7 @@ def test_different_numbers_have_different_texts(numbers, holds_dates):
     assert len(set(texts)) >= len(set(numbers))
 
 
+@pytest.mark.long
 @given(st.floats(-1e300, 1e300), st.integers(1, 60), st.floats(1e-12, 1.0))
 def test_neighbours_have_different_texts(number, n_numbers, width):
     numbers = np.unique(number + (abs(number) + 1e-300) * width * np.arange(n_numbers))
@@ -97,6 +99,7 @@ def test_all_that_is_printed_of_a_table_differs(table):
     assert not any(name.endswith("_") for name in names)
 
 
+@pytest.mark.long
 def test_ticks_of_words_differ(table):
     pytest.importorskip("matplotlib")
     X, y = table

@@ -151,6 +151,7 @@ def test_of_knots_that_are_given_nothing_is_released_and_nothing_is_said(table):
     assert lost(lambda: DPTableVectorizer(**given, random_state=0).fit(X))[1] == []
 
 
+@pytest.mark.long
 def test_what_was_set_for_a_lost_column_is_named():
     """Each setting of single columns, and all that may become of a column."""
     rng = np.random.default_rng(0)

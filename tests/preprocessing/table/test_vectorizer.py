@@ -91,6 +91,7 @@ def fitted_again(epsilon):
     return [DPTableVectorizer(random_state=s, epsilon=epsilon).fit(TABLE) for s in range(5)]
 
 
+@pytest.mark.long
 def test_a_number_that_holds_much_has_an_indicator(fitted):
     spikes = {t.name: t.spike for t in fitted._basis.terms if getattr(t, "spike", None) is not None}
     assert spikes == {"zeros": 0.0, "never": 999.0}
@@ -148,6 +149,7 @@ def test_without_privacy_knots_are_exact_quantiles_and_all_words_are_found():
     assert vectorizer.privacy_report_.epsilon == INF
 
 
+@pytest.mark.long
 def test_few_records_have_lines():
     table = TABLE[["longitude", "year"]]
     vectorizer = fit(table.iloc[:400], epsilon=0.5)
