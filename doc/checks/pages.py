@@ -30,6 +30,10 @@ const style = document.createElement("style");
 style.textContent = "* { transition: none !important; animation: none !important }";
 document.head.append(style);
 """
+# What is folded is checked, too.
+FOLDS = """
+document.querySelectorAll("details.fold").forEach(fold => { fold.open = arguments[0]; });
+"""
 AXE = """
 const done = arguments[arguments.length - 1];
 axe.run(document, {resultTypes: ["violations"]}).then(
@@ -79,14 +83,17 @@ def look(browser, url, axe, picture):
         for theme in THEMES:
             browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
             view = f"{size}, {theme}"
+            browser.execute_script(FOLDS, True)
             for fault in browser.execute_async_script(AXE):
                 yield view, fault
+            browser.execute_script(FOLDS, False)
             if picture is not None:
                 name = picture.with_name(f"{picture.name}-{size}-{theme}.png")
                 shot = browser.execute_cdp_cmd(
                     "Page.captureScreenshot", {"captureBeyondViewport": True}
                 )
                 name.write_bytes(base64.b64decode(shot["data"]))
+        browser.execute_script(FOLDS, True)
         wide = browser.execute_script("return document.documentElement.scrollWidth")
         if wide > SIZES[size][0]:
             fault = {"id": "width", "impact": "serious", "help": f"{wide} pixels wide", "nodes": []}
