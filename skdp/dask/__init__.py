@@ -5,7 +5,12 @@ Needs the extra ``dask``: ``python -m pip install ".[dask]"`` in a copy of the s
 
 try:
     from skdp.dask._additive import DaskDPAdditiveClassifier, DaskDPAdditiveRegressor
-    from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
+    from skdp.dask._estimators import (
+        DaskDPHuberRegressor,
+        DaskDPLogisticRegression,
+        DaskDPQuantileRegressor,
+        DaskDPRidge,
+    )
     from skdp.dask._generalized import (
         DaskDPGammaRegressor,
         DaskDPPoissonRegressor,
@@ -24,8 +29,10 @@ __all__ = [
     "DaskDPAdditiveClassifier",
     "DaskDPAdditiveRegressor",
     "DaskDPGammaRegressor",
+    "DaskDPHuberRegressor",
     "DaskDPLogisticRegression",
     "DaskDPPoissonRegressor",
+    "DaskDPQuantileRegressor",
     "DaskDPRidge",
     "DaskDPTweedieRegressor",
     "fit",

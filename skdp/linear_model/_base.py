@@ -150,9 +150,14 @@ class LinearRegressorMixin(CaptionMixin):
     # Some methods divide several targets by the same number.
     _one_width = False
 
+    @property
+    def _takes_several(self):
+        """Whether rows may have several targets: those whose size is learnt have one."""
+        return not self._learns_sizes
+
     def _read(self, X, y, **checks):
         """Return X and y as scikit-learn's contract has them."""
-        checks = {"multi_output": not self._learns_sizes, "y_numeric": True, **checks}
+        checks = {"multi_output": self._takes_several, "y_numeric": True, **checks}
         return validate_numbers(self, X, y, **checks)
 
     def _has_given_bounds(self):

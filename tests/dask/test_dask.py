@@ -19,8 +19,10 @@ from distributed import Client, LocalCluster
 import skdp.dask
 from skdp.dask import (
     DaskDPGammaRegressor,
+    DaskDPHuberRegressor,
     DaskDPLogisticRegression,
     DaskDPPoissonRegressor,
+    DaskDPQuantileRegressor,
     DaskDPRidge,
     DaskDPTweedieRegressor,
     transform,
@@ -58,6 +60,13 @@ KINDS = {
     "amounts, no noise": (DaskDPGammaRegressor, {"epsilon": float("inf"), "random_state": 7}),
     "counts, power 1.5": (DaskDPTweedieRegressor, {"power": 1.5, "random_state": 7}),
     "two targets, power 0": (DaskDPTweedieRegressor, RIDGE),
+    "outliers": (DaskDPHuberRegressor, {"epsilon": 4.0, **SEED}),
+    "outliers, no noise": (DaskDPHuberRegressor, {"epsilon": float("inf"), "random_state": 7}),
+    "a quantile": (DaskDPQuantileRegressor, {"quantile": 0.8, "epsilon": 4.0, **SEED}),
+    "a quantile, no noise": (
+        DaskDPQuantileRegressor,
+        {"quantile": 0.8, "epsilon": float("inf"), "random_state": 7},
+    ),
     "counts, no intercept": (
         DaskDPPoissonRegressor,
         {"fit_intercept": False, "ball_budget": 0, "adjacency": "replace_one", **SEED},

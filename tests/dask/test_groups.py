@@ -17,6 +17,7 @@ from skdp.dask import (
     DaskDPGammaRegressor,
     DaskDPLogisticRegression,
     DaskDPPoissonRegressor,
+    DaskDPQuantileRegressor,
     DaskDPRidge,
     DaskDPTweedieRegressor,
 )
@@ -68,6 +69,7 @@ KINDS = {
     "counts": (DaskDPPoissonRegressor, {"epsilon": 20.0, **SEED}),
     "counts, no noise": (DaskDPPoissonRegressor, {"epsilon": float("inf"), **SEED}),
     "amounts": (DaskDPGammaRegressor, {"epsilon": 20.0, **SEED}),
+    "a quantile": (DaskDPQuantileRegressor, {"quantile": 0.8, "epsilon": 20.0, **SEED}),
     "counts, power 1.5": (DaskDPTweedieRegressor, {"power": 1.5, "epsilon": 20.0, **SEED}),
 }
 

@@ -58,13 +58,11 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # Standard errors aren't inferred.
     inference = False
+    _takes_several = False
     # The quantile of the errors that the intercept is moved to in the end, or None.
     _moved_to = None
 
     _parameter_constraints = REGRESSION_CONSTRAINTS
-
-    def _read(self, X, y, **checks):
-        return super()._read(X, y, multi_output=False, **checks)
 
     def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None):
         plan = super()._plan(
