@@ -20,12 +20,12 @@ from skdp.additive import _tuned as tuned
 from skdp.additive._chosen import chosen_signs, with_choices
 from skdp.additive._constant import ConstantMixin, logs_of_shares
 from skdp.additive._curves import roughness
+from skdp.additive._expected_noise import ExpectedNoiseMixin
 from skdp.additive._plan import Alone, ConstantPlan, plan_additive, strength_of
 from skdp.additive._points import PointsMixin
-from skdp.additive._reading import ALL_NOISE, ReadingMixin
+from skdp.additive._reading import ReadingMixin
 from skdp.additive._second_fit import SecondFitMixin
 from skdp.additive._shapes import all_noise, bent, means_of, monotone, shape_of
-from skdp.exceptions import warn_user
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
@@ -60,7 +60,14 @@ CONSTRAINTS = {
 }
 
 
-class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, RowPrivateEstimator):
+class BaseAdditive(
+    ReadingMixin,
+    ExpectedNoiseMixin,
+    SecondFitMixin,
+    ConstantMixin,
+    CaptionMixin,
+    RowPrivateEstimator,
+):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
     # Parameters of the constructors of subclasses.
@@ -96,15 +103,20 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, Ro
 
     def _plan_of(self, specs, n_records, n_outputs, by_group):
         check_n_jobs(self.n_jobs)
+        budget = self._budget(n_records, by_group)
+        return self._plan_table(budget, specs, n_records, n_outputs)
+
+    def _plan_table(self, budget, specs, n_records, n_outputs):
+        """Return the plan of a table whose columns have such specs, and of its models."""
         return plan_additive(
-            self._budget(n_records, by_group),
+            budget,
             specs,
             features_budget=self.features_budget,
             n_rows=n_records,
             n_knots=check_n_knots(self.knots),
             products=self._rules_for(n_outputs, len(specs.names)),
             most_of_auto=self._most_knots,
-            alone=None if by_group else self._alone(n_outputs),
+            alone=None if budget.of_groups else self._alone(n_outputs),
         )
 
     def _assumed(self):
@@ -292,11 +304,17 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, Ro
         model._set_coefs(fitted.coefs, 1.0, target_units)
         self._set_target_units(model, target_units)
         unit = np.max(unit_of(target_units))
-        self._set_terms(model, fitted.basis, frame, signs, unit**2 * fitted.covariance)
+        covariance = unit**2 * fitted.covariance
+        are_noise = self._set_terms(model, fitted.basis, frame, signs, covariance)
+        if is_private(self):
+            self._warn_of_noise(plan, len(frame.names), len(fitted.coefs), are_noise=are_noise)
         return self
 
     def _set_terms(self, model, basis, frame, signs, covariance):
-        """Publish the terms of a linear model of a basis, their means taken off."""
+        """Publish the terms of a linear model of a basis, their means taken off.
+
+        Return whether all of them are noise, even together.
+        """
         coefs, shapes = np.atleast_2d(model.coef_).copy(), []
         intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
         covariances = [covariance[part, part] for part in basis.slices]
@@ -308,9 +326,6 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, Ro
 
         parts = list(zip(shapes, basis.slices, covariances, strict=True))
         terms = tuple(shape.read(coefs[:, part], c, frame.names) for shape, part, c in parts)
-        # Nothing is hidden by noise where nothing was learnt.
-        if is_private(self) and coefs.any() and all_noise(terms, shapes, covariances):
-            warn_user(ALL_NOISE)
         model.coef_ = coefs if model.coef_.ndim == 2 else coefs[0]
         model.intercept_ = float(intercept[0]) if np.ndim(model.intercept_) == 0 else intercept
         offsets = means_of(shapes, basis, coefs)
@@ -323,6 +338,8 @@ class BaseAdditive(ReadingMixin, SecondFitMixin, ConstantMixin, CaptionMixin, Ro
         for term, importance in zip(basis.terms, self.term_importances_, strict=True):
             # Features share alike what only all of them together do, as by Shapley values.
             self.feature_importances_[list(term.features)] += importance / len(term.features)
+        # Nothing is hidden by noise where nothing was learnt.
+        return bool(coefs.any()) and all_noise(terms, shapes, covariances)
 
     def _outputs(self):
         n_outputs = np.size(self.intercept_)

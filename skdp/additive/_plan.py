@@ -29,7 +29,8 @@ SHARES, MEANS = "shares of classes", "means of targets"
 _TOO_FEW = (
     "The records are too few for this epsilon and so many columns, as public numbers tell: noise "
     "would hide the effect of every column. So the whole budget is spent on {}, and all rows are "
-    "predicted alike. A features_budget fits a model all the same."
+    "predicted alike. skdp.inspection.predicted_noise tells for how many columns they are enough. "
+    "A features_budget fits a model all the same."
 )
 SHARES_ALONE = _TOO_FEW.format("the shares of the classes")
 MEANS_ALONE = _TOO_FEW.format("the mean of the targets and, without target_bounds, their range")

@@ -161,6 +161,17 @@ class SecondView:
         return out
 
 
+def count_paired(n_curves, n_strong, rules, room):
+    """Return how many of the strong curves are multiplied with each other."""
+    most_paired = rules.most if room > tuned.ROOM_FOR_MOST else rules.most_in_little_room
+    n_paired = 0
+    while n_paired < min(n_strong, most_paired):
+        if n_curves + (n_paired + 1) * n_paired // 2 > room:
+            break
+        n_paired += 1
+    return n_paired
+
+
 def second_view(basis, shapes, coefs, rules, room, is_free):
     """Return the columns of a second fit, from the coefficients of a first, its intercept last.
 
@@ -186,12 +197,7 @@ def second_view(basis, shapes, coefs, rules, room, is_free):
     units = np.maximum(spreads, largest / tuned.LARGEST_IN_SPREADS)
     order = np.argsort(-spreads, kind="stable")
     strongest = order[is_strong[order]]
-    most_paired = rules.most if room > tuned.ROOM_FOR_MOST else rules.most_in_little_room
-    n_paired = 0
-    while n_paired < min(strongest.size, most_paired):
-        if spreads.size + (n_paired + 1) * n_paired // 2 > room:
-            break
-        n_paired += 1
+    n_paired = count_paired(spreads.size, strongest.size, rules, room)
     slices = basis.slices
 
     def curve(place):

@@ -73,10 +73,6 @@ def _place(label, is_word):
     return label.replace("is_", "is ").replace("not_", "not ") if is_spike else label
 
 
-ALL_NOISE = (
-    "The noise hides the effect of every column: no term can be told from noise, and all terms "
-    "together can't. Take more records, a larger epsilon, or fewer columns."
-)
 _ALL_FLAT = (
     "The noise hides the effect of every column: the model predicts the same for all rows. Take "
     "more records, a larger epsilon, or fewer columns."

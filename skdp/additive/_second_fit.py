@@ -99,14 +99,18 @@ class SecondFitMixin:
     def _second_model(self, view, target_units, plan, run, *, by_group, scale=None):
         """Return a linear model of the columns of a view, its plan, and the run of its releases."""
         model = self._of_known_units(target_units)
+        of_model = self._plan_second(model, view, plan, by_group=by_group, scale=scale)
+        run.fill(PRODUCTS, with_ending(of_model.releases, OF_PRODUCTS))
+        return model, of_model, run.part(OF_PRODUCTS)
+
+    def _plan_second(self, model, view, plan, *, by_group, scale=None):
+        """Return the plan of a linear model of the columns of a view."""
         noise = plan.of_products.calibrate() / plan.n_rows
         strength = strength_of(self.alpha, plan.n_rows)
         model.alpha = strength + view.penalty(self._product_rules(), noise)
-        of_model = self._plan_model(
+        return self._plan_model(
             model, view, plan.of_products, plan.n_rows, 1, by_group=by_group, scale=scale
         )
-        run.fill(PRODUCTS, with_ending(of_model.releases, OF_PRODUCTS))
-        return model, of_model, run.part(OF_PRODUCTS)
 
     def _of_known_units(self, target_units):
         """Return a linear model for targets whose units are known."""

@@ -85,16 +85,21 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     sizes = {"n_samples": n_samples, "n_features": n_features, "n_outputs": n_outputs}
     n_rows, n_columns, n_outputs = (check_count(size, name) for name, size in sizes.items())
     estimator._validate_params()
-    if is_classifier(estimator):
-        if n_outputs == 2:
-            raise ValueError("n_outputs must be 1 for two classes, or 3 and more classes.")
-        classes = model_of(estimator).classes
-        n_classes = 0 if classes is None else len(set(classes))
-        if n_classes > 2:
-            n_outputs = n_classes
+    n_outputs = count_outputs(estimator, n_outputs)
     if hasattr(estimator, "transform"):
         return estimator._preview(n_rows, n_columns)
     return estimator._preview(n_rows, n_columns, n_outputs)
+
+
+def count_outputs(estimator, n_outputs):
+    """Return the number of outputs of an estimator that was asked for; classes that it has win."""
+    if not is_classifier(estimator):
+        return n_outputs
+    if n_outputs == 2:
+        raise ValueError("n_outputs must be 1 for two classes, or 3 and more classes.")
+    classes = model_of(estimator).classes
+    n_classes = 0 if classes is None else len(set(classes))
+    return n_classes if n_classes > 2 else n_outputs
 
 
 def preview_score(

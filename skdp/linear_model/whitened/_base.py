@@ -35,6 +35,7 @@ from skdp.linear_model.ball._solver import (
 )
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._calibration_solver import calibrated
+from skdp.linear_model.whitened._expected_solver import expected_noise, expected_steps
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
 from skdp.linear_model.whitened._memory import MemoryRows
 from skdp.linear_model.whitened._moment import as_users_have_it, check_moment
@@ -54,6 +55,10 @@ NOT_INFERRED = (
 _NO_LEARNT_BALL = (
     "ball_budget must be 'auto' or 0 with inference=True and a data_norm: no ball is learnt then, "
     "as rows beyond its radius would count less, and all rows within data_norm count whole."
+)
+_NOT_FORESEEN = (
+    "the noise of a fit with inference=True isn't foreseen: its standard errors tell it. Give the "
+    "model without inference."
 )
 _NO_NORM = (
     "data_norm=None needs a learnt ball: give ball_budget, or a public bound data_norm on the norm "
@@ -366,14 +371,26 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         if self.inference:
             coefs, steps = solve_inference(rows, plan=plan, model=MODELS[loss.name], run=run)
         else:
-            rules = tuned.RULES if plan.ball is None else tuned.RULES_IN_BALL
-            rules = (rules if start is None else tuned.RULES_FROM_START)[loss.name]
+            rules = self._rules(n_outputs, in_ball=plan.ball is not None, starts=start is not None)
             coefs, steps = solve_whitened(rows, plan=plan, rules=rules, run=run, start=start)
         # Before there is a report: that would be beside the coefficients of a fit before.
         check_finite(coefs if plan.outside is None else plan.outside(coefs))
         if loss.name == "log_loss" and not self.inference:
             coefs, steps = calibrated(coefs, steps, plan, from_zero=start is None)
         return coefs, steps
+
+    def _rules(self, n_outputs, *, in_ball, starts=False):
+        """Return what is automatic for the loss, in a learnt ball, or where steps have a start."""
+        rules = tuned.RULES_IN_BALL if in_ball else tuned.RULES
+        return (tuned.RULES_FROM_START if starts else rules)[self._loss(n_outputs).name]
+
+    def _expected_noise(self, budget, n_rows, n_features, n_outputs):
+        """Return the `ExpectedNoise` of a fit with such a budget, in the units of training."""
+        if self.inference:
+            raise ValueError(_NOT_FORESEEN)
+        plan = self._plan(n_rows, n_features, n_outputs, budget=budget)
+        rules = self._rules(n_outputs, in_ball=plan.ball is not None)
+        return expected_noise([expected_steps(plan, rules)], self._loss(n_outputs).name)
 
     def _assumed(self):
         assumed = super()._assumed()
