@@ -1,6 +1,7 @@
 """The noise that an additive model is expected to have, by public numbers alone."""
 
 import math
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -69,10 +70,13 @@ class ExpectedNoiseMixin:
         is_foreseen = loss in whitened.TYPICAL_EFFECTS and not plan.budget.of_groups
         hides_most = False
         if is_foreseen and not isinstance(plan, ConstantPlan):
-            n_seen = min(n_features, tuned.MOST_COLUMNS_FORESEEN)
-            n_told = most_told(
-                lambda n: self._expected_noise(plan.budget, plan.n_rows, n, n_outputs), n_seen
-            )
+            most = max(tuned.MOST_KNOTS_FORESEEN // plan.table.most_knots, 1)
+            n_seen = min(n_features, most)
+            # The fit has its own warnings of what it plans.
+            with warnings.catch_warnings(action="ignore"):
+                n_told = most_told(
+                    lambda n: self._expected_noise(plan.budget, plan.n_rows, n, n_outputs), n_seen
+                )
             hides_most = n_told <= tuned.FEW_OF_COLUMNS * n_seen
             if hides_most and n_told:
                 advice = f"{_ADVICE}{_ENOUGH_FOR.format(plan.n_rows, n_told, n_features)}"

@@ -123,8 +123,9 @@ SHARE_OF_KNOTS, FEWEST_EVEN_KNOTS = 0.7, 4
 
 # A fit warns where this share of its columns, or less, would be told from noise: on 12 public
 # tables at least half of the terms were noise in 22 of the 25 fits that it warned of. It looks at
-# so many columns at most. More would take seconds, and noise that hides these hides more, too.
-FEW_OF_COLUMNS, MOST_COLUMNS_FORESEEN = 0.5, 60
+# the columns that have so many knots together, at most. More would take seconds, and noise that
+# hides these hides more, too.
+FEW_OF_COLUMNS, MOST_KNOTS_FORESEEN = 0.5, 400
 
 # A line has so many bins in a scorecard: about as many as credit desks give to a column. Bins and
 # rounding together cost at most .0015 of the area on three tables (doc/additive.rst).

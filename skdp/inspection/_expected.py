@@ -1,5 +1,6 @@
 """How much noise a fit is expected to have, and how many columns it can afford."""
 
+import warnings
 from numbers import Real
 
 import numpy as np
@@ -44,16 +45,17 @@ def predicted_noise(model, n_samples, n_features, n_outputs=1, *, epsilons=None)
 
     Returns
     -------
-    noise : DataFrame
+    frame : DataFrame
         A row for each epsilon, which is the index, and the columns
 
         * "term": the standard deviation that noise gives the effect of a column, as a root mean
           square over its values;
         * "prediction": that of a prediction, before the link;
-        * "typical_effect": the root mean square that effects of columns have in the middle of 13
-          public tables;
-        * "most_features": with how many columns, up to `n_features`, a typical effect can still be
-          told from noise, by the rule that terms are called noise by.
+        * "effect": the root mean square of the effect of a typical column, as far as the fit finds
+          it: where noise is loud, its steps stop early and shrink all effects. Typical is what
+          public tables have, 0.25 in log-odds, and 0.05 of half the range of a target;
+        * "most_features": with how many columns, up to `n_features`, that effect can still be told
+          from noise, by the rule that terms are called noise by.
 
         The name of the columns says the unit: "log-odds", or "half the range of the target", with
         the range that ``target_bounds`` gives or a fit learns. Where the records are so few that an
@@ -73,11 +75,13 @@ def predicted_noise(model, n_samples, n_features, n_outputs=1, *, epsilons=None)
 
     Notes
     -----
-    The plan's own steps are taken on the second moment of independent columns, with noise. On 12
-    public tables the noise of an additive model's predictions was within a factor of 1.5 of this in
-    most fits, and of a linear model's in half of them: outliers, and columns that repeat each
-    other, change it most (doc/theory/whitening.rst, "Noise before a fit"). It grows with the square
-    root of the number of columns or faster, and falls about as one over records and epsilon.
+    The plan's own steps are chosen for the second moment of independent columns, with noise. Of 102
+    additive fits to 12 public tables, 73 % had a noise of predictions within a factor of 1.5 of
+    what is foreseen, and 88 % within 2; of linear models, 58 % and 73 %. Outliers, and columns that
+    repeat each other, change it most (doc/theory/whitening.rst, "Noise before a fit").
+
+    Where noise is loud, steps stop early and probabilities are calibrated, which makes noise and
+    effects smaller alike: compare "term" with "effect", and not with other rows.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def predicted_noise(model, n_samples, n_features, n_outputs=1, *, epsilons=None)
     >>> noise["term"].gt(noise["effect"]).tolist()
     [True, False]
     >>> noise["most_features"].tolist(), noise.columns.name
-    ([13, 40], 'log-odds')
+    ([3, 40], 'log-odds')
     """
     import pandas as pd
 
@@ -108,7 +112,9 @@ def predicted_noise(model, n_samples, n_features, n_outputs=1, *, epsilons=None)
         def noise_of(n_columns, one=one, budget=budget):
             return one._expected_noise(budget, n_samples, n_columns, n_outputs)
 
-        rows.append((epsilon, *noise_of(n_features), most_told(noise_of, n_features)))
+        # Plans warn of what a fit warns of.
+        with warnings.catch_warnings(action="ignore"):
+            rows.append((epsilon, *noise_of(n_features), most_told(noise_of, n_features)))
     names = ["epsilon", "term", "prediction", "effect", "most_features"]
     frame = pd.DataFrame(rows, columns=names).set_index("epsilon")
     is_classifier = hasattr(model, "predict_proba")

@@ -7,6 +7,7 @@ from skdp.plotting._description import DescriptionDisplay
 from skdp.plotting._explanation import ExplanationDisplay
 from skdp.plotting._ledger import LedgerDisplay
 from skdp.plotting._page import report_page
+from skdp.plotting._predicted import PredictedNoiseDisplay
 from skdp.plotting._privacy import PrivacyDisplay
 
 # Names of 0.3, which warn where they are used.
@@ -21,6 +22,7 @@ __all__ = [
     "DescriptionDisplay",
     "ExplanationDisplay",
     "LedgerDisplay",
+    "PredictedNoiseDisplay",
     "PrivacyDisplay",
     "PrivacyUtilityDisplay",
     "ShapeFunctionDisplay",

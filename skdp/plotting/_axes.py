@@ -100,6 +100,15 @@ def number_ticks(low, high):
     return ticks.tolist(), texts
 
 
+def label_plainly(axis):
+    """Write 0.1, 0.2, 0.5, 1 and so on at a logarithmic axis, as few as there is room for."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
 def show_thousands(axis):
     """Print few numbers of an axis in full, with commas."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator

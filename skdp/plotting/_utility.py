@@ -6,7 +6,7 @@ from numbers import Real
 
 import numpy as np
 
-from skdp.plotting._axes import draw_curve, open_axes
+from skdp.plotting._axes import draw_curve, label_plainly, open_axes
 
 _COLUMNS = ("epsilon", "seed", "score")
 
@@ -195,21 +195,12 @@ class PrivacyUtilityDisplay:
             )
         ax.set(xscale="log", ylabel=self.score_name)
         ax.set_xlabel(r"$\varepsilon$  (stronger privacy to the left)")
-        _label_plainly(ax.xaxis)
+        label_plainly(ax.xaxis)
         share = "one standard deviation"
         if self.band != "std":
             share = f"middle {100 * self.band:g} % of the fits"
         ax.legend(title=f"Mean; band: {share}", alignment="left")
         return self
-
-
-def _label_plainly(axis):
-    """Write 0.1, 0.2, 0.5, 1 and so on at a logarithmic axis, as few as there is room for."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(NullLocator())
 
 
 def _is_finite(value):

@@ -11,7 +11,10 @@ from sklearn.base import BaseEstimator
 
 from skdp.accountant import GaussianEvent, LaplaceEvent, PrivacyReport, calibrate, compose
 from skdp.audit import AuditResult
+from skdp.inspection import predicted_noise
+from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.plotting import (
+    PredictedNoiseDisplay,
     PrivacyDisplay,
     PrivacyProfileDisplay,
     PrivacyUtilityDisplay,
@@ -443,3 +446,22 @@ def test_a_claim_beyond_what_was_released_is_marked_where_it_is():
     display = PrivacyDisplay.from_report(report, kind="profile")
     assert display.point == (1.5, 1e-5)
     assert display.point_.get_xydata() == pytest.approx(np.array([[1.5, 1e-5]]))
+
+
+def test_predicted_noise_is_drawn_as_it_is_foreseen():
+    frame = predicted_noise(DPLogisticRegression(), 2000, 30, epsilons=[2.0, 0.5])
+    display = PredictedNoiseDisplay.from_frame(frame)
+    assert display.epsilon.tolist() == [0.5, 2.0]
+    frame = frame.sort_index()
+    for line, name in zip(display.lines_, ("prediction", "term", "effect"), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), frame[name])
+    assert [text.get_text() for text in display.texts_] == [str(n) for n in frame["most_features"]]
+    assert display.ax_.get_ylabel() == "log-odds"
+    assert display.plot(display.ax_).figure_ is display.figure_
+
+
+def test_what_is_no_table_of_noise_is_not_drawn():
+    with pytest.raises(TypeError, match="frame must be a table"):
+        PredictedNoiseDisplay.from_frame([1.0])
+    with pytest.raises(ValueError, match="must have rows and the columns"):
+        PredictedNoiseDisplay.from_frame(predicted_noise(DPRidge(), 2000, 3).iloc[:0])

@@ -329,3 +329,20 @@ def test_scorecards_in_words(read):
     assert numbers_of("additive", "scorecard") == {".0015"}
     lost = [float(row["lost"]) for row in read("scorecard")]
     assert max(lost) <= 0.0015
+
+
+def test_noise_before_a_fit_in_words(read):
+    said = numbers_of("additive", "noise before a fit")
+    counts = {"1.5", "2", "3"}
+    for way in ("additive", "linear"):
+        rows = [row for row in read("noise_before_fit", way=way) if row["ratio"]]
+        away = [abs(math.log(float(row["ratio"]))) for row in rows]
+        within = [sum(one < math.log(factor) for one in away) for factor in (1.5, 2.0, 3.0)]
+        counts |= {str(number) for number in (len(away), *within)}
+    assert said == counts
+    by_table = {}
+    for row in read("noise_before_fit", way="additive"):
+        if row["ratio"]:
+            by_table.setdefault(row["data"], []).append(math.log(float(row["ratio"])))
+    means = [sum(ratios) / len(ratios) for ratios in by_table.values()]
+    assert (len(means), sum(abs(mean) > math.log(1.5) for mean in means)) == (10, 3)

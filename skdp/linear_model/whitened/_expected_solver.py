@@ -110,14 +110,19 @@ def expected_noise(fits, loss):
     """Return the `ExpectedNoise` of fits one after the other, by their `ExpectedSteps`.
 
     Terms share the noise of a fit alike, with the intercept. The first fit gives effects their
-    size.
+    size. Predictions of two classes are shrunk by what is noise of their variance.
     """
     of_prediction = sum(fit.variance for fit in fits)
     of_term = sum(fit.variance / (fit.n_columns + 1) for fit in fits)
+    effect = fits[0].reached * tuned.TYPICAL_EFFECTS[loss]
+    left = 1.0
+    if loss == "log_loss":
+        of_effects = fits[0].n_columns * effect**2
+        left = max(of_effects / (of_effects + of_prediction), 1.0 - tuned.LARGEST_SHARE_OF_NOISE)
     return ExpectedNoise(
-        of_term=tuned.NOISE_OF_ALIKE_TERMS * math.sqrt(of_term),
-        of_prediction=math.sqrt(of_prediction),
-        effect=fits[0].reached * tuned.TYPICAL_EFFECTS[loss],
+        of_term=left * tuned.NOISE_OF_ALIKE_TERMS * math.sqrt(of_term),
+        of_prediction=left * math.sqrt(of_prediction),
+        effect=left * effect,
     )
 
 
