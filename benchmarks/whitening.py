@@ -24,6 +24,7 @@ from skdp._families.losses import LOSSES
 from skdp._release.mechanisms import GaussianMechanism
 from skdp._rows.bounds import clip_rows
 from skdp._rows.row_sums import RowSums
+from skdp._rows.slope_queries import SumOfSlopes
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
 
 ALPHA, DELTA = 1e-4, 1e-8
@@ -61,7 +62,7 @@ def timed_pass(sums, w, mechanism):
 
     def contender():
         with sums.at_work():
-            return timed(sums.slopes, w, mechanism)()
+            return timed(sums.ask, SumOfSlopes(w, mechanism))()
 
     return contender
 
