@@ -255,6 +255,11 @@ class Scale:
         """Points of a log-odds of good to bad."""
         return self.double / math.log(2.0)
 
+    def of_line(self, slope, offset):
+        """Return base, odds and double that give log-odds the points of a line of them."""
+        base = self.base - self.factor * ((1.0 - slope) * math.log(self.odds) + offset)
+        return base, self.odds, slope * self.double
+
     def of_intercept(self, log_odds):
         """Return the whole points of log-odds of bad to good that all rows have."""
         return round(self.base - self.factor * (math.log(self.odds) + log_odds))

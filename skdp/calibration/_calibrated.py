@@ -30,6 +30,7 @@ from skdp._rows.bounds import clip_scores, counted_rows
 from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_table
+from skdp.additive._points import Scale
 from skdp.calibration import _tuned as tuned
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
@@ -83,6 +84,12 @@ def _has_terms(calibrated):
     """Return whether the calibrated values are sums of terms."""
     inner = getattr(calibrated, "estimator_", calibrated.estimator)
     return hasattr(inner, "explain") and len(getattr(calibrated, "classes_", ())) <= 2
+
+
+def _has_points(calibrated):
+    """Return whether the calibrated values are sums of terms that have points."""
+    inner = getattr(calibrated, "estimator_", calibrated.estimator)
+    return _has_terms(calibrated) and hasattr(inner, "to_points")
 
 
 class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateEstimator):
@@ -524,6 +531,41 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         frame = self.estimator_.to_frame()
         value, std = self.slope_ * frame["value"], self.slope_ * frame["std"]
         return frame.assign(value=value, odds_ratio=np.exp(value), std=std)
+
+    @available_if(_has_points)
+    def to_points(self, base=600, odds=50, double=20):
+        """Return a scorecard of whole points of calibrated log-odds.
+
+        Points fall with the log-odds of the second class, the bad one. They are those of an
+        additive classifier, in a scale that calibration stretches and moves.
+
+        Parameters
+        ----------
+        base : float, default=600
+            Points that stand for odds of good to bad of `odds` to 1.
+        odds : float, default=50
+            These odds, above 0.
+        double : float, default=20
+            So many more points, above 0, double the odds.
+
+        Returns
+        -------
+        card : Scorecard
+            Its ``to_frame()`` has the points of all bins, and ``points(X)`` gives those of rows.
+
+        Raises
+        ------
+        AttributeError
+            If the classifier has no terms, or there are more than two classes.
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If a number is out of range.
+        """
+        check_is_fitted(self)
+        scale = Scale(base, odds, double)
+        card = self.estimator_.to_points(*scale.of_line(self.slope_, self.offset_))
+        return replace(card, base=scale.base, odds=scale.odds, double=scale.double)
 
     @property
     def terms_(self):
