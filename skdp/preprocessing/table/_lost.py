@@ -1,5 +1,7 @@
 """Warnings of columns that are lost to a fit, which follow from released counts alone."""
 
+import numpy as np
+
 from skdp._rows.entries import CLASSES, CODE_ENTRY, DATE_ENTRY, GAP_ENTRY, NUMBER_ENTRY, TEXT_ENTRY
 from skdp._rows.gaps import is_gap
 from skdp._rows.kinds import holds_words
@@ -39,9 +41,9 @@ _SET = (
     "nothing is read: {}."
 )
 _BEYOND = (
-    "All that was read in the columns {} is at one end of feature_bounds or beyond it, by the "
-    "counts that were released, and so nothing is learnt from them. Give bounds in the units of "
-    "the column; those of a column of dates are dates."
+    "Nearly all that was read in the columns {} is at one end of feature_bounds or beyond it, by "
+    "the counts that were released, and so nothing is learnt from them. Give bounds in the units "
+    "of the column; those of a column of dates are dates."
 )
 
 
@@ -71,21 +73,33 @@ def warn_of_numbers(specs, histograms):
         warn_user(text + _settings_of(specs, lost), LostDataWarning)
 
 
-def warn_of_bounds(specs, terms):
-    """Warn of columns of numbers that are constant at one of their bounds, as far as was learnt.
+def warn_of_bounds(specs, histograms, terms):
+    """Warn of columns of numbers, without knots, that are constant as all are clipped to a bound.
 
-    Numbers beyond bounds are clipped to these, which may be of other units. `terms` are by place.
+    Such bounds may be of other units. There is no doubt of it by noise, see `is_unread`. `terms`
+    are by place; one with a spike is no constant.
     """
     lost = [
         repr(specs.names[j])
-        for j, term in terms.items()
+        for (j, term), histogram in zip(terms.items(), histograms, strict=True)
         if term.bounds is not None
         and term.spike is None
         and term.knots.size == 1
         and term.knots[0] in term.bounds
+        and _is_at(histogram, term.knots[0])
     ]
     if lost:
         warn_user(_BEYOND.format(", ".join(lost)), LostDataWarning)
+
+
+def _is_at(histogram, number):
+    """Return whether released counts show that nearly all numbers of a column are one."""
+    places = 1 + 2 * np.flatnonzero(histogram.ends == number)
+    if not places.size:
+        return False
+    of_numbers = histogram.counts[:-1]
+    others = np.delete(of_numbers, places[0])
+    return is_unread(np.append(others, of_numbers[places[0]]), histogram.noise)
 
 
 def _settings_of(specs, lost):

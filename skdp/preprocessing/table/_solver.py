@@ -96,7 +96,7 @@ def _learn_numbers(frame, specs, plan, run, n_there):
         j: _make_term(specs, j, histogram, plan, n_there)
         for j, histogram in zip(specs.numeric, histograms, strict=True)
     }
-    warn_of_bounds(specs, terms)
+    warn_of_bounds(specs, histograms, terms)
     return terms
 
 
