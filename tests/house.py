@@ -131,6 +131,38 @@ def unknown_members():
     return done.stdout.count("(no-member)")
 
 
+def definitions_of_fit():
+    """Return how many functions are called `fit` in the rooms of models and of partitions."""
+    return sum(
+        getattr(node, "name", None) == "fit"
+        for room in ("linear_model", "additive", "dask")
+        for node in nodes_of(PACKAGE / room)
+    )
+
+
+def classes_above(estimator):
+    """Return the package's classes that an estimator inherits from, but for its own."""
+    return [cls for cls in estimator.__mro__[1:] if cls.__module__.startswith("skdp.")]
+
+
+def private_members(estimator):
+    """Return the private members that the package's classes give an estimator."""
+    own = [cls for cls in estimator.__mro__ if cls.__module__.startswith("skdp.")]
+    names = set().union(*(vars(cls) for cls in own))
+    return [name for name in names if name.startswith("_") and not name.startswith("__")]
+
+
+def of_models(count):
+    """Return the least and the largest number of what a function finds of a model's class."""
+    # It takes seconds to import all estimators, which few tables need.
+    from skdp.utils.discovery import all_estimators
+
+    rooms = ("skdp.linear_model", "skdp.additive")
+    models = [cls for _, cls in all_estimators() if cls.__module__.startswith(rooms)]
+    sizes = [len(count(cls)) for cls in models]
+    return f"{min(sizes)} to {max(sizes)}"
+
+
 def counts():
     """Return what is counted in the files alone, by what it is."""
     return {
@@ -141,6 +173,9 @@ def counts():
         "`sys._getframe`": uses_of("_getframe"),
         "`__class__ =`": uses_of("__class__"),
         "files of tests that import private modules": files_with_private_imports(),
+        "definitions of `fit` of models": definitions_of_fit(),
+        "our classes above a model": of_models(classes_above),
+        "private members of a model": of_models(private_members),
     }
 
 
