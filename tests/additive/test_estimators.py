@@ -214,6 +214,7 @@ def test_a_fit_spends_its_epsilon_and_is_charged_once(model, data, tmp_path):
     assert "kind of 'job': learnt" in said
 
 
+@pytest.mark.filterwarnings("ignore:Noise is as large")
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_shares_add_up(adjacency):
     X, y = labelled(n_rows=600)
