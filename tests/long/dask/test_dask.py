@@ -196,7 +196,7 @@ def test_the_dashboard_names_what_tasks_do(data, client):
     with get_task_stream(client) as stream:
         DaskDPRidge(max_iter=3, client=client, **RIDGE).fit(X, y)
     ours = {name for task in stream.data if (name := key_split(task["key"])).startswith("skdp")}
-    names = "compile", "begin", "load", "check", "ball", "moment", "slopes"
+    names = "compile", "begin", "load", "check", "raw", "placed", "cut"
     assert ours == {f"skdp-{name}" for name in names}
 
 
