@@ -89,7 +89,7 @@ class PinnedSums(PartedSums):
         everything = range(len(self._stated))
         self._seen = self._load(everything)
         _refuse_if_any(self._seen)
-        again = [(_parts.verdict_of_part, self._reader, *self._part(place)) for place in everything]
+        again = [(_parts.verdict_of_part, *self._part(place)) for place in everything]
         if self._gather(self._submit("check", again)) != self._seen:
             raise ValueError(CHANGED)
         self._is_sparse = any(is_sparse for _, is_sparse in self._seen)
@@ -101,13 +101,13 @@ class PinnedSums(PartedSums):
             future.release()
 
     def _part(self, place):
-        """Return what a part is read from."""
+        """Return what a part is read by, and from."""
         rows = self._table.rows[place], self._table.targets[place]
-        return self._stated[place], self._seal, *rows
+        return self._first_reader, self._stated[place], self._seal, *rows
 
     def _load(self, places):
         """Have parts pinned, in the place of what was, and return what they are."""
-        tasks = [(_load, self._reader, *self._part(place)) for place in places]
+        tasks = [(_load, *self._part(place)) for place in places]
         futures = self._submit("load", tasks)
         self._loads.update(zip(places, futures, strict=True))
         verdicts, workers = zip(*self._gather(futures), strict=True)
@@ -116,10 +116,10 @@ class PinnedSums(PartedSums):
 
     def _keep(self, name, function, *args):
         # Workers do it when a sum is next asked for.
-        self._steps = [*self._steps, (_kept, function, args)]
+        self._steps = [*self._steps, (_kept, function, self._reader, args)]
 
     def map_table(self, basis):
-        self._steps = [*self._steps, (_mapped, map_table, (basis,))]
+        self._steps = [*self._steps, (_mapped, map_table, self._reader, (basis,))]
         self._on_pass()
 
     def _answers(self, name, function, args, join=None):
@@ -180,10 +180,10 @@ class PinnedSums(PartedSums):
         return call_client(self._client.gather, futures)
 
 
-def _load(reader, *part):
+def _load(*part):
     """Pin a part; return what it is, and the worker, and whether that had memory for the rows."""
     worker = get_worker()
-    X, kept = _parts.own_part(reader, *part)
+    X, kept = _parts.own_part(*part)
     if X is not None and not _has_room(worker, kept):
         X, kept = None, _parts.without_rows(kept)
     # Before the loop hears that this task has ended.
@@ -229,15 +229,15 @@ def _ask_pinned(function, reader, join, steps, parts, args):
         if X is None:
             if unpinned is None:
                 return None
-            X, again = (_parts.copy_part if kept else _parts.own_part)(reader, *unpinned)
+            X, again = (_parts.copy_part if kept else _parts.own_part)(*unpinned)
             _check(again, seen)
             kept = kept or again
         if n_done > len(steps):
             # A task of an earlier pass that was run again elsewhere: nobody waits for it.
             return None
         _check(kept, seen)
-        for settle, step, values in steps[n_done:]:
-            result = _parts.of_part(step, reader, n_threads, X, kept, *values)
+        for settle, step, by, values in steps[n_done:]:
+            result = _parts.of_part(step, by, n_threads, X, kept, *values)
             pinned_rows, kept = settle(pinned, pinned_rows, result)
             X = X if pinned_rows is None else pinned_rows
         if pinned is not None:

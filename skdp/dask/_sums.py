@@ -63,6 +63,9 @@ class PartedSums:
 
     def __init__(self, table, reader, on_pass, compiled):
         self._table, self._reader, self._on_pass = table, reader, on_pass
+        # Targets, and so digests, follow from who reads a part. It is read as at first whenever it
+        # is, whoever asks.
+        self._first_reader = reader
         self._seal, self._cut = KeyedDigest(token_hex(16).encode()), None
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
@@ -200,7 +203,7 @@ class LocalSums(PartedSums):
 
     def _read(self, function, stated, *pair):
         X, y = (call_locally(dask.get, *part) for part in pair)
-        return call_locally(function, self._reader, stated, self._seal, X, y)
+        return call_locally(function, self._first_reader, stated, self._seal, X, y)
 
     def _own(self, *part):
         X, kept = self._read(own_part, *part)

@@ -266,7 +266,7 @@ def test_a_worker_that_added_up_nothing_yet_has_threads(n_jobs, pinned, data, mo
 def test_a_part_without_room_is_bounded_once(pinned, data, monkeypatch):
     reader = Reader(DaskDPRidge(**RIDGE)._reading(), 1)
     stated = _parts.PartitionSpec(N, D, None, None, None)
-    read = stated, _parts.KeyedDigest(b"sixteen bytes..."), *data
+    read = reader, stated, _parts.KeyedDigest(b"sixteen bytes..."), *data
     for place, one in _pinned._PINNED.items():
         one.state = None, *one.state[1:]
         pinned[place] = *pinned[place][:-1], read
@@ -289,7 +289,7 @@ def test_tasks_of_earlier_passes_leave_what_is_kept_alone(pinned):
     def asked(steps):
         return _pinned._ask_pinned(_bias, _Threads(1), None, steps, pinned, ())
 
-    step = _pinned._kept, _counted, ()
+    step = _pinned._kept, _counted, _Threads(1), ()
     expected = asked([])[0][0].item() + 2.0
     for steps in ([step] * 2, [step], [step] * 2):
         sums, lost = asked(steps)

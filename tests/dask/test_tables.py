@@ -282,6 +282,21 @@ def test_additive_models_are_those_of_one_machine(kind, by_group, table):
         np.testing.assert_allclose(found, here.decision_function(X), atol=1e-5)
 
 
+def test_rows_without_room_are_read_as_at_first(table, monkeypatch):
+    """The second fit of a model knows bounds of targets, within which its reader would cut them."""
+    frame = table[: SIZE + 100]
+    X, y = (
+        part[["age", "pay"]] if part.ndim == 2 else part
+        for part in parts_of(frame, targets_of("products", frame))
+    )
+    models = []
+    for place in ("memory", "nowhere"):
+        put(monkeypatch, place)
+        models.append(twin_of("products")[1].fit(X, y))
+    assert len(models[0].terms_) == 3
+    np.testing.assert_array_equal(*(model.predict(frame[["age", "pay"]]) for model in models))
+
+
 @pytest.mark.long
 def test_empty_partitions_have_no_predictions(table):
     _, model = twin_of("binary")
