@@ -135,7 +135,9 @@ class DaskRegressorMixin:
         return table.n_targets or 1
 
     def _units_of(self, table):
-        return self._in_units(np.zeros(1 if table.n_targets is None else (1, 1)))[1]
+        # A column of targets is flat to those that take one target alone.
+        is_flat = table.n_targets is None or not self._takes_several
+        return self._in_units(np.zeros(1 if is_flat else (1, 1)))[1]
 
 
 class DaskDPRidge(DaskRegressorMixin, DaskWhitened, DPRidge):

@@ -147,6 +147,13 @@ def test_float32_and_frames(data):
     np.testing.assert_allclose(fitted.predict(frame), local.predict(frame), **ALIKE)
 
 
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_a_column_is_one_target_where_one_is_taken(data):
+    X, y = in_parts(data[0], targets_of("outliers", data[1]))
+    fitted = DaskDPHuberRegressor(epsilon=4.0, max_iter=1, **SEED).fit(X, y[:, np.newaxis])
+    assert isinstance(fitted.intercept_, float)
+
+
 @pytest.mark.long
 def test_sparse_partitions_of_integers(data):
     counts, y = (10 * data[0]).astype(int), data[1][:, 0]
