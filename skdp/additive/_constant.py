@@ -100,7 +100,7 @@ class ConstantMixin:
         is_null[frame.counted(np.arange(frame.n_rows))] = False
         if weights.is_zero is not None:
             is_null |= weights.is_zero
-        targets, target_units, _ = model._learnt(targets, target_units, plan, run, is_null)
+        targets, target_units = model._learnt(targets, target_units, plan, run, is_null)
         means = release_constants(targets, weights, frame, plan, run)
         frame = frame.decided(dict.fromkeys(frame.untyped, WORD))
         basis = self._learn_basis(frame, None, without_learning(specs), pairs, signs, plan, run)

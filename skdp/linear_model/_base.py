@@ -33,7 +33,6 @@ from skdp._rows.rows_in_ball import by_row
 from skdp._rows.threads import BLOCK_ROWS
 from skdp._sklearn import Interval, StrOptions, quietly
 from skdp.exceptions import warn_user
-from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import learn_targets
 
 # Numbers whose squares and products stay far from the ends of double precision.
@@ -205,22 +204,22 @@ class LinearRegressorMixin(CaptionMixin):
             return units
         return self._within(np.zeros((1, 1)), learnt, units.one_axis)[1]
 
-    def _learnt(self, targets, units, plan, run, is_null, codes=None):
-        """Return targets in the ranges that releases tell of, their units, and the plan.
+    def _learnt(self, targets, units, plan, run, is_null):
+        """Return targets in the ranges that releases tell of, and their units.
 
         What `_bounded_targets` gave is returned where none is planned.
         """
         if plan.ranges is None:
-            return targets, units, plan
-        bounds = self._learnt_ends(targets, plan.ranges, run, is_null, shares_of(codes))
+            return targets, units
+        bounds = self._learnt_ends(targets, plan.ranges, run, is_null)
         if self._one_width and targets.shape[1] > 1:
             bounds = of_one_width(bounds, center=self.fit_intercept)
-        return *self._within(targets, bounds, units.one_axis), plan
+        return self._within(targets, bounds, units.one_axis)
 
-    def _learnt_ends(self, targets, plan, run, is_null, shares=None):
+    def _learnt_ends(self, targets, plan, run, is_null):
         """Return the ends of the ranges that the releases of a `TargetsPlan` tell of."""
-        with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
-            return learn_targets(sums, plan=plan, run=run)
+        with BallSums(targets, is_null, self.n_jobs).at_work() as rows:
+            return learn_targets(rows, plan=plan, run=run)
 
     def _half_width(self):
         """Return what targets are divided by."""
@@ -340,9 +339,9 @@ class LinearClassifierMixin(CaptionMixin):
         """Return the classes: of labels nothing is learnt before a fit."""
         return classes
 
-    def _learnt(self, targets, classes, plan, run, is_null, codes=None):
+    def _learnt(self, targets, classes, plan, run, is_null):
         """Return what it gets: of labels nothing is learnt before a fit."""
-        return targets, classes, plan
+        return targets, classes
 
     def _set_coefs(self, coefs, bias, classes):
         """Publish coefficients of shape (k, d), the intercept's column last where there is one."""

@@ -108,7 +108,7 @@ class BallMixin:
             return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
         return super()._certified_rows(X)
 
-    def _placed(self, rows, plan, run, codes=None):
+    def _placed(self, rows, plan, run):
         """Return rows with certified norms, the plan that follows their ball, and the ball.
 
         The ball is learnt here, if it is at all; else it is None.
@@ -118,8 +118,8 @@ class BallMixin:
         is_null = rows.norm == 0.0
         if plan.ball is None:
             return self._bounded_by(None, rows.X, is_null), plan, None
-        with BallSums(rows.X, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
-            ball = learn_ball(sums, plan=plan.ball, run=run)
+        with BallSums(rows.X, is_null, self.n_jobs).at_work() as as_read:
+            ball = learn_ball(as_read, plan=plan.ball, run=run)
         rows = self._bounded_by(ball, rows.X, is_null)
         return rows, following(plan, ball, rows.stretch, rows.bias, run), ball
 

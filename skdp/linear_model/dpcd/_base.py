@@ -153,7 +153,7 @@ class BaseDPCD(BallMixin, _InRanges):
 
         # 4. solve
         is_null = rows.norm == 0.0
-        targets, target_units, plan = self._learnt(targets, target_units, plan, run, is_null)
+        targets, target_units = self._learnt(targets, target_units, plan, run, is_null)
         rows, plan, ball = self._placed(rows, plan, run)
         coefs, clip = self._solve(plan, rows, ball, targets, run, weights, unit_of(target_units))
 

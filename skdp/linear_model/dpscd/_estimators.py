@@ -98,7 +98,7 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
 
         # 4. solve
         is_null = rows.norm == 0.0
-        targets, target_units, plan = self._learnt(targets, target_units, plan, run, is_null)
+        targets, target_units = self._learnt(targets, target_units, plan, run, is_null)
         rows, plan, ball = self._placed(rows, plan, run)
         coefs = self._solve(plan, rows, targets, run, weights)
 
