@@ -30,8 +30,8 @@ class GroupSums(RowSums):
 
     What a group adds is rounded after it was cut, and whole numbers of grid steps add up exactly.
     And it is computed from the rows of the group alone, to the last bit: by operations that treat
-    each row as if there were no other (BLAS doesn't; where it is used below, its products and sums
-    are whole numbers, so that its order of work doesn't matter). So a group that has more rows, or
+    each row as if there were no other (BLAS doesn't; where it is used, its products and sums are
+    whole numbers, so that its order of work doesn't matter). So a group that has more rows, or
     other ones, moves no other group's part, and neither do threads or the order of the groups.
     Of `codes`, the group of each row, all of 0, 1, ... occur. Sums of moments are rounded to the
     grid, too, so that sums over parts of the groups add up exactly.

@@ -32,7 +32,7 @@ class SecondMoment(Query):
     """
 
     mechanism: GaussianMechanism
-    # None where rows are records.
+    # Groups alone are cut to it.
     largest_trace: float | None = None
 
     view = PLACED

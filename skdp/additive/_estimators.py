@@ -204,12 +204,12 @@ class BaseAdditive(
         )
         basis = self._learn_basis(counted, n_there, specs, pairs, signs, plan, run)
 
-        def map_table(model):
+        def rows_for(model):
             return MemoryRows(model, basis.matrix(frame), targets, weights, codes)
 
         with sums_of(groups):
             fitted, target_units = self._fit_models(
-                map_table,
+                rows_for,
                 model,
                 basis,
                 target_units,

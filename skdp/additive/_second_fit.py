@@ -59,7 +59,7 @@ class SecondFitMixin:
 
     def _fit_models(
         self,
-        map_table,
+        rows_for,
         model,
         basis,
         target_units,
@@ -73,12 +73,12 @@ class SecondFitMixin:
     ):
         """Fit a linear model to the columns of a basis, and another one to products, if planned.
 
-        `map_table` gives, for a linear model, rows in these columns, in memory or in partitions.
+        `rows_for` gives, for a linear model, rows in these columns, in memory or in partitions.
         Return what was fitted, and the units of targets.
         """
         of_model = self._plan_first(model, basis, plan, n_outputs, by_group=by_group, scale=scale)
         run.fill(MODEL, of_model.releases)
-        rows = map_table(model)
+        rows = rows_for(model)
         with rows.at_work():
             solved = model._solved(rows, of_model, n_outputs, run)
             target_units = model._units_by(solved.learnt, target_units)

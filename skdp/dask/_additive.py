@@ -29,7 +29,7 @@ class _Reader(Reader, TableReader):  # type: ignore[override]
 
 
 class DaskAdditive(DaskTwin):
-    """Fits of additive models whose counts and sums over rows are made where the rows are."""
+    """Fits of additive models whose queries are answered where the rows are."""
 
     _learnt_too = "_kinds", "_read", "_untyped", "_basis", "_model", "_offsets"
 
@@ -90,12 +90,12 @@ class DaskAdditive(DaskTwin):
             )
             basis = self._learn_basis(rows, n_records, specs, pairs, signs, plan, run)
 
-            def map_table(model):
+            def rows_for(model):
                 rows.map_to(model, basis)
                 return rows
 
             fitted, target_units = self._fit_models(
-                map_table,
+                rows_for,
                 model,
                 basis,
                 model._units_of(table),

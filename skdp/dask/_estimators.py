@@ -60,7 +60,7 @@ class Reader(RowReader):
 
 
 class DaskWhitened(DaskTwin):
-    """Fits of private whitening whose sums over rows are made where the rows are."""
+    """Fits of private whitening whose queries are answered where the rows are."""
 
     _learnt_too = "_std_error_parts", "_estimand"
 

@@ -1,4 +1,4 @@
-"""Rows that lie in parts: their digests, what is kept of each part, and sums over it."""
+"""Rows that lie in parts: their digests, what is kept of each part, and what it answers."""
 
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
@@ -145,9 +145,10 @@ class RowReader:
     """What workers get to know of whoever asks for rows of numbers: no seed, ledger or client.
 
     A reader has a `name` for messages, `checks_of_targets` (arguments of
-    `sklearn.utils.check_X_y`), `checked`, `certified_rows(X)`, `targets(y)` of shape (m, k),
-    `n_jobs`, and to make steps, `sums(rows, targets, n_threads, codes)`; to place parts in a ball,
-    `bounded_by(ball, X, is_null)`.
+    `sklearn.utils.check_X_y`), `checked`, `certified_rows(X)`, `targets(y)` of shape (m, k) and
+    `n_jobs`. Where steps are made, it has `sums(rows, targets, n_threads, codes)`,
+    `bounded_by(ball, X, is_null)` to place parts in a ball, and the `estimator` that moves targets;
+    where columns are counted, `counted(X)`; and of raw tables, `mapped_rows(X)`.
     """
 
     def checked(self, X, y):
@@ -331,8 +332,8 @@ def measure_part(reader, n_threads, X, kept, A, bound):
     """Return what is kept of a part, lengths of mapped rows included."""
     if kept.groups is not None and not kept.groups.is_held:
         return kept
-    with _sums(reader, n_threads, X, kept).at_work() as sums:
-        return kept._replace(lengths=sums.bound_slopes(A, bound))
+    with _sums(reader, n_threads, X, kept).at_work() as rows:
+        return kept._replace(lengths=rows.bound_slopes(A, bound))
 
 
 def _sums(reader, n_threads, X, kept):

@@ -13,12 +13,12 @@ PARTITIONS = "the partitions of the collections, and that how they were cut does
 
 @contextmanager
 def passes(table, reader, *, client=None, verbose=0):
-    """Give sums over the rows of a table, which were read: by a client or in this process."""
+    """Give the rows of a table, which were read and answer queries: by a client, or here."""
     with _bar(verbose) as on_pass, single_threaded_blas:
         here = LocalSums if client is None else partial(PinnedSums, client=client)
-        with closing(here(table, reader, on_pass)) as sums:
-            sums.read()
-            yield sums
+        with closing(here(table, reader, on_pass)) as rows:
+            rows.read()
+            yield rows
 
 
 @contextmanager

@@ -115,7 +115,7 @@ class PinnedSums(PartedSums):
         return list(verdicts)
 
     def _keep(self, name, function, *args):
-        # Workers do it when a sum is next asked for.
+        # Workers do it when a query is next asked.
         self._steps = [*self._steps, (_kept, function, self._reader, args)]
 
     def map_table(self, basis):

@@ -87,7 +87,9 @@ class PartedSums:
         """
         if groups is None:
             return self.n_rows, False
-        return count_groups(self._of_each("groups", _parts.part_groups)), True
+        groups_of_parts = list(self._answers("groups", _parts.part_groups, ()))
+        self._on_pass()
+        return count_groups(groups_of_parts), True
 
     def ask(self, query):
         """Return the answer to a `Query`."""
@@ -104,7 +106,7 @@ class PartedSums:
         return total
 
     def decided(self, kinds):
-        """Return these sums, of a table in which the kinds of columns, by place, are decided."""
+        """Return these rows, of a table in which the kinds of columns, by place, are decided."""
         self._keep("kinds", _tables.settle_part, kinds)
         self._on_pass()
         return self
@@ -159,12 +161,6 @@ class PartedSums:
     def shorten(self, longest):
         """See `RowSums.shorten`."""
         self._cut = self._cut._replace(longest=longest)
-
-    def _of_each(self, name, function, *args):
-        """Return what a function makes of each part, in their order."""
-        results = list(self._answers(name, function, args))
-        self._on_pass()
-        return results
 
 
 class TargetsOfParts:

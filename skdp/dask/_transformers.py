@@ -106,11 +106,11 @@ def _fit_numbers(transformer, X, table, client):
     if not is_private(transformer):
         raise ValueError(_NO_NOISE)
     set_columns(transformer, table)
-    with passes(table, _Reader(without_secrets(transformer)), client=client) as sums:
+    with passes(table, _Reader(without_secrets(transformer)), client=client) as columns:
 
         def start():
             plan = transformer._plan(table.n_rows, table.n_features)
-            return plan, plan.start(transformer.random_state), sums
+            return plan, plan.start(transformer.random_state), columns
 
         return transformer._learn(
             start, table.n_features, also_public=(PARTITIONS,), not_covered=_NOT_COVERED
@@ -122,12 +122,12 @@ def _fit_table(transformer, X, table, client):
     specs = specs_of(transformer, frame.names, frame.kinds)
     reads = without_secrets(transformer)
     reads._kinds = frame.kinds
-    with passes(table, TableReader(reads), client=client) as sums:
-        n_records, by_group = sums.count_records(None)
+    with passes(table, TableReader(reads), client=client) as rows:
+        n_records, by_group = rows.count_records(None)
         return transformer._learn(
             frame,
             specs,
-            sums,
+            rows,
             n_records,
             by_group,
             also_public=(PARTITIONS,),

@@ -4,7 +4,7 @@ import warnings
 from numbers import Real
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from skdp._checks import check_count
 from skdp._estimator import PrivateEstimator
@@ -117,8 +117,7 @@ def predicted_noise(model, n_samples, n_features, n_outputs=1, *, epsilons=None)
             rows.append((epsilon, *noise_of(n_features), most_told(noise_of, n_features)))
     names = ["epsilon", "term", "prediction", "effect", "most_features"]
     frame = pd.DataFrame(rows, columns=names).set_index("epsilon")
-    is_classifier = hasattr(model, "predict_proba")
-    frame.columns.name = "log-odds" if is_classifier else "half the range of the target"
+    frame.columns.name = "log-odds" if is_classifier(model) else "half the range of the target"
     return frame
 
 

@@ -440,7 +440,7 @@ def check_scoring(estimator, scoring, classes, n_targets):
 def row_scores(estimator, X, y, scoring, target_bounds):
     """Return a score within 0 and 1 of each row, of whose mean a score is an increasing function.
 
-    It takes the scorings of `ROW_SPREAD`.
+    It takes the scorings that have a `row_spread`.
     """
     # There are two nodes, 0 and the largest loss.
     labels = reader_of_labels([scoring], estimator, X, y)

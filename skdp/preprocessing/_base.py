@@ -49,9 +49,9 @@ class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator)
 class NumberTransformer(PrivateTransformer):
     """A private transformer of numbers, none of them missing, that keeps their type.
 
-    Subclasses have `_learn`, which publishes what sums over columns tell: of a function that gives
-    a plan, its run and `CountedColumns`, of the number of features, and what the report says
-    besides.
+    Subclasses have `_learn`, which publishes what queries to columns tell. It takes a function that
+    gives a plan, its run and the columns, in memory (`CountedColumns`) or in partitions; the number
+    of features; and what the report says besides.
     """
 
     def _learn_rows(self, X, groups):

@@ -186,10 +186,10 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         quantiles = check_bounds(self.quantiles, "quantiles")
         if not (quantiles[0] >= 0.0 and quantiles[1] <= 1.0):
             raise ValueError("quantiles must be within 0 and 1.")
-        plan, run, sums = start()
+        plan, run, columns = start()
 
         # 4. solve
-        low, high = find_quantiles(sums, plan=plan, quantiles=quantiles, run=run)
+        low, high = find_quantiles(columns, plan=plan, quantiles=quantiles, run=run)
 
         # 5. publish
         # A column may have one value only, and ranges have a width.
@@ -387,11 +387,11 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         quantile = check_real(self.quantile, "quantile")
         if not 0.0 < quantile < 1.0:
             raise ValueError("quantile must be within 0 and 1.")
-        plan, run, sums = start()
+        plan, run, columns = start()
 
         # 4. solve
         quantiles = quantile, quantile
-        _, longest = find_quantiles(sums, plan=plan, quantiles=quantiles, run=run)
+        _, longest = find_quantiles(columns, plan=plan, quantiles=quantiles, run=run)
 
         # 5. publish
         self.norm_bound_ = max(float(longest[0]), float(plan.bounds[0][0]))
@@ -598,10 +598,10 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         # 2. the solver bounds the data, by ranges that the plan has
         # 3. plan from public numbers
         clip = check_positive(self.clip, "clip")
-        plan, run, sums = start()
+        plan, run, columns = start()
 
         # 4. solve
-        mean, scale = scale_columns(sums, plan=plan, run=run)
+        mean, scale = scale_columns(columns, plan=plan, run=run)
 
         # 5. publish
         self.mean_, self.scale_ = mean, scale

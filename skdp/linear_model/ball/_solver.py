@@ -101,7 +101,7 @@ def following(plan, ball, stretch, bias, run):
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
 def learn_ball(rows, *, plan, run):
-    """Return the ball that a plan's releases tell of, of rows as they were read (`BallSums`)."""
+    """Return the ball that a plan's releases tell of, of rows as they were read."""
     d = plan.n_columns
     centre, unit = np.zeros(d), np.ones(d)
     if plan.is_exact:
@@ -163,7 +163,7 @@ def learn_ball(rows, *, plan, run):
 def learn_targets(rows, *, plan, run):
     """Return the lower and upper ends of targets, of shape (k,), that a plan's releases tell of.
 
-    `rows` are the targets, as rows; see `BallSums`.
+    `rows` are the targets, as rows, in memory or in partitions.
     """
     k = plan.n_targets
     centre, unit = np.zeros(k), np.ones(k)

@@ -79,8 +79,8 @@ class MemoryRows:
         self._rows = self._estimator._bounded_by(ball, self._rows.X, self._is_null)
 
     def stretch(self, shift, length):
-        """Return by how much cancellation makes rounding errors of cut rows larger."""
-        return stretch_of(shift, length) if issparse(self._X) and shift.any() else 1.0
+        """See `BallSums.stretch`."""
+        return stretch_of(shift, length) if issparse(self._X) else 1.0
 
     def bound_slopes(self, A, bound, *measured):
         """See `RowSums.bound_slopes`."""

@@ -156,8 +156,8 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
     kept from step to step is made of releases, and so are A, C, m and the number of steps.
     Steps begin at the weights `start` of shape (k, p), which follow from earlier releases, and the
     penalty is of the distance from there; None is 0.
-    `rows` are `RowSums`, or what answers the same queries. The weights that are returned, with the
-    steps, have the shape (k, p).
+    `rows` are `MemoryRows`, or rows in partitions, which answer the same queries. The weights that
+    are returned, with the steps, have the shape (k, p).
     """
     problem = plan.problem
     moment = plan.known_moment

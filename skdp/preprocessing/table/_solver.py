@@ -39,7 +39,7 @@ def learn_table(frame, specs, *, plan, run, n_there):
     Parameters
     ----------
     frame : Frame
-        Or what else has its `bins`, `words` and `distinct`.
+        Or tables in partitions, which answer the same queries.
     specs : ColumnSpecs
     plan : TablePlan
     run : Run or None
