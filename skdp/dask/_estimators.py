@@ -22,7 +22,7 @@ from skdp.linear_model.whitened._base import NOT_INFERRED, BaseWhitened
 
 @dataclass(frozen=True)
 class Reader(RowReader):
-    """What workers get to know of an estimator; see `skdp.dask._parts.own_part`."""
+    """What workers get to know of an estimator; see `skdp.dask._parts.RowReader`."""
 
     estimator: BaseWhitened
     n_jobs: int | None

@@ -29,7 +29,7 @@ _KEPT = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
 
 @dataclass(frozen=True)
 class _Reader(RowReader):
-    """What workers get to know; see `skdp.dask._parts.own_part`."""
+    """What workers get to know; see `skdp.dask._parts.RowReader`."""
 
     classes: np.ndarray
     data_norm: float

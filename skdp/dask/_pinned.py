@@ -114,7 +114,7 @@ class PinnedSums(PartedSums):
         self._held.update(zip(places, workers, strict=True))
         return list(verdicts)
 
-    def _keep(self, name, function, *args):
+    def _keep(self, function, *args):
         # Workers do it when a query is next asked.
         self._steps = [*self._steps, (_kept, function, self._reader, args)]
 

@@ -49,16 +49,15 @@ class PartedSums:
     The answer of a part is on the grid of the mechanism that will release the whole. So parts may
     be added in any order, and a part that was asked twice counts as it did before. Without noise
     there is no grid: answers are then joined in the order of parts. `on_pass` is called at the end
-    of every pass over the rows; for the reader see `own_part`. Sums of all parts are `compiled`, or
-    of none.
+    of every pass over the rows; for the reader see `RowReader`. Sums of all parts are `compiled`,
+    or of none.
 
     Subclasses have `read`, which reads all parts twice and keeps what is kept of them (a ValueError
     that quotes no entry if one can't be used, or changed) and tells by `_is_sparse` whether the
     rows of any are sparse, `_keep`, which keeps what a function makes of that and the rows,
     `map_table`, after which the rows of a raw table are the columns of a basis, and `_answers`,
-    which gives what a function makes of parts: of each in their order, or of several where they
-    may be joined in any order. All that
-    holds rows is dropped by `close`.
+    which gives what a function makes of parts: of each in their order, or of several where they may
+    be joined in any order. All that holds rows is dropped by `close`.
     """
 
     def __init__(self, table, reader, on_pass, compiled):
@@ -107,7 +106,7 @@ class PartedSums:
 
     def decided(self, kinds):
         """Return these rows, of a table in which the kinds of columns, by place, are decided."""
-        self._keep("kinds", _tables.settle_part, kinds)
+        self._keep(_tables.settle_part, kinds)
         self._on_pass()
         return self
 
@@ -124,7 +123,7 @@ class PartedSums:
     def view(self, estimator, view):
         """See `MemoryRows.view`: rows are mapped once more in every pass."""
         self._reader = self._reader.of(estimator)
-        self._keep("view", _tables.view_part, view)
+        self._keep(_tables.view_part, view)
         self._on_pass()
 
     def stretch(self, shift, length):
@@ -137,24 +136,24 @@ class PartedSums:
 
     def move_targets(self, learnt):
         """See `MemoryRows.move_targets`."""
-        self._keep("targets", _parts.move_targets, learnt)
+        self._keep(_parts.move_targets, learnt)
         self._on_pass()
 
     def take_errors(self, coefs, bias):
         """See `MemoryRows.take_errors`."""
-        self._keep("errors", _parts.take_errors, coefs, bias)
+        self._keep(_parts.take_errors, coefs, bias)
         self._on_pass()
 
     def place(self, ball):
         """Have rows put into the units of a ball from now on, or clipped where it is None."""
-        self._keep("place", _parts.place_part, ball)
+        self._keep(_parts.place_part, ball)
         self._on_pass()
 
     def bound_slopes(self, A, bound, is_measured=False):
         """See `RowSums.bound_slopes`; instead of lengths, tell that parts keep them."""
         self._cut = Cut(A, bound, self._cut.longest if is_measured else None)
         if not is_measured:
-            self._keep("measure", _parts.measure_part, A, bound)
+            self._keep(_parts.measure_part, A, bound)
             self._on_pass()
         return True
 
@@ -206,7 +205,7 @@ class LocalSums(PartedSums):
         _refuse_if_any([kept])
         return X, kept
 
-    def _keep(self, name, function, *args):
+    def _keep(self, function, *args):
         kept = self._stored(self._each(function, args))
         self._owned = [(X, k) for (X, _), k in zip(self._owned, kept, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Raw tables in parts: what is kept of them, and counts of their numbers and words."""
+"""Raw tables in parts: how they are read, what is kept of them, and the rows that they become."""
 
 import json
 from dataclasses import dataclass
@@ -142,7 +142,7 @@ def _decoded(texts):
 
 @dataclass(frozen=True)
 class TableReader:
-    """What workers get to know of what reads a table; see `skdp.dask._parts.own_part`."""
+    """What workers get to know of what reads a table; see `skdp.dask._parts.RowReader`."""
 
     # It knows the kinds of the columns.
     table: BaseEstimator

@@ -29,7 +29,7 @@ _NO_NOISE = (
 
 @dataclass(frozen=True)
 class _Reader(RowReader):
-    """What workers get to know of a transformer; see `skdp.dask._parts.own_part`."""
+    """What workers get to know of a transformer; see `skdp.dask._parts.RowReader`."""
 
     transformer: NumberTransformer
 
