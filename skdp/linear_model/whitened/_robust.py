@@ -289,15 +289,13 @@ class DPHuberRegressor(_RobustRegressor):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Coefficients, in the units of y. A table of one target has the shape of a flat y here and in
-        predictions, as for scikit-learn's Ridge; `intercept_` is an array then.
-    intercept_ : float or ndarray of shape (n_outputs,)
+    coef_ : ndarray of shape (n_features,)
+        Coefficients, in the units of y.
+    intercept_ : float
         Intercept.
     target_bounds_ : tuple (low, high)
-        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
-        entry for each of several learnt targets. Infinite where there are none, and without
-        privacy.
+        Bounds to which predictions are clipped: those of the target, given or learnt. Infinite
+        where there are none, and without privacy.
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
@@ -517,15 +515,13 @@ class DPQuantileRegressor(_RobustRegressor):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Coefficients, in the units of y. A table of one target has the shape of a flat y here and in
-        predictions, as for scikit-learn's Ridge; `intercept_` is an array then.
-    intercept_ : float or ndarray of shape (n_outputs,)
+    coef_ : ndarray of shape (n_features,)
+        Coefficients, in the units of y.
+    intercept_ : float
         Intercept.
     target_bounds_ : tuple (low, high)
-        Bounds to which predictions are clipped: those of the targets, given or learnt, with an
-        entry for each of several learnt targets. Infinite where there are none, and without
-        privacy.
+        Bounds to which predictions are clipped: those of the target, given or learnt. Infinite
+        where there are none, and without privacy.
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
