@@ -14,7 +14,7 @@ from skdp._rows.fused import can_compile
 from skdp._rows.threads import map_in_order, single_threaded_blas
 from skdp.dask import _parts
 from skdp.dask._clients import CHANGED, call_client
-from skdp.dask._sums import PartedSums, _check, _refuse_if_any
+from skdp.dask._sums import PartedSums, refuse_other, refuse_rejected
 from skdp.dask._tables import map_table, of_mapped
 
 # A worker's process may use this part of its memory once a copy is made: Dask writes what it
@@ -88,7 +88,7 @@ class PinnedSums(PartedSums):
     def read(self):
         everything = range(len(self._stated))
         self._seen = self._load(everything)
-        _refuse_if_any(self._seen)
+        refuse_rejected(self._seen)
         again = [(_parts.verdict_of_part, *self._part(place)) for place in everything]
         if self._gather(self._submit("check", again)) != self._seen:
             raise ValueError(CHANGED)
@@ -230,12 +230,12 @@ def _ask_pinned(function, reader, join, steps, parts, args):
             if unpinned is None:
                 return None
             X, again = (_parts.copy_part if kept else _parts.own_part)(*unpinned)
-            _check(again, seen)
+            refuse_other(again, seen)
             kept = kept or again
         if n_done > len(steps):
             # A task of an earlier pass that was run again elsewhere: nobody waits for it.
             return None
-        _check(kept, seen)
+        refuse_other(kept, seen)
         for settle, step, by, values in steps[n_done:]:
             result = _parts.of_part(step, by, n_threads, X, kept, *values)
             pinned_rows, kept = settle(pinned, pinned_rows, result)

@@ -202,7 +202,7 @@ class LocalSums(PartedSums):
 
     def _own(self, *part):
         X, kept = self._read(own_part, *part)
-        _refuse_if_any([kept])
+        refuse_rejected([kept])
         return X, kept
 
     def _keep(self, function, *args):
@@ -225,7 +225,7 @@ class LocalSums(PartedSums):
             X, kept = owned
             if X is None:
                 X, again = self._read(copy_part, *part)
-                call_locally(_check, again, verdict(kept))
+                call_locally(refuse_other, again, verdict(kept))
             return call_locally(of_part, function, self._reader, self._n_threads, X, kept, *args)
 
         return self._map(call, zip(self._parts, self._owned, strict=True))
@@ -290,13 +290,14 @@ def _in_file(values):
     return [pickle.loads(rest, buffers=[mapped[p] for p in places]) for rest, places in made]
 
 
-def _refuse_if_any(kept):
+def refuse_rejected(kept):
+    """Refuse parts of which any can't be used."""
     for part in kept:
         if isinstance(part, RejectedPartition):
             raise ValueError(part.message)
 
 
-def _check(kept, seen):
+def refuse_other(kept, seen):
     """Refuse a part that is read again, if it is another."""
     if verdict(kept) != seen:
         raise RowsChangedError
