@@ -271,6 +271,7 @@ from skdp.linear_model.whitened import (
 from skdp.linear_model.whitened._base import BaseWhitened
 from skdp.linear_model.whitened._calibration_solver import averaged, calibrated, mean_risk
 from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
+from skdp.linear_model.whitened._memory import MemoryRows
 from skdp.linear_model.whitened._moment import as_training_has_it, as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import MATRIX, WhitenedProblem, plan_inference, plan_whitened
 from skdp.linear_model.whitened._solver import (

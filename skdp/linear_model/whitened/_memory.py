@@ -65,12 +65,16 @@ class MemoryRows:
     @np.errstate(all="ignore")
     def move_targets(self, learnt):
         """Have targets be, from now on, what the estimator makes of them by what was learnt."""
-        self._targets = self._estimator._targets_by(self._targets_as_read, learnt)
+        self._set_targets(self._estimator._targets_by(self._targets_as_read, learnt))
 
     @np.errstate(all="ignore")
     def take_errors(self, coefs, bias):
         """Have errors of predictions in the place of targets, from now on."""
-        self._targets = self._estimator._errors_of(self._X, self._targets, coefs, bias)
+        self._set_targets(self._estimator._errors_of(self._X, self._targets, coefs, bias))
+
+    def _set_targets(self, targets):
+        # Slopes follow from targets, so that what answers is made anew.
+        self._targets, self._placed = targets, None
 
     def place(self, ball):
         """Put rows into the units of a ball, or clip them where it is None."""

@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, diags_array
 
+from skdp.linear_model import DPPoissonRegressor
 from tests.door import (
     LOSSES,
     BlockSums,
     GaussianMechanism,
+    MemoryRows,
     Multinomial,
     RowSums,
     SecondMoment,
@@ -410,3 +412,15 @@ def certified_sparse(X):
     rows = clip_rows(csr_array(X), data_norm=1.0, fit_intercept=True, bias=BIAS)
     norms = np.maximum(np.linalg.norm(X, axis=1), 1.0)
     return rows, np.column_stack([X / norms[:, np.newaxis], np.full(len(X), BIAS)])
+
+
+def test_slopes_follow_targets_that_move_once_more():
+    model = DPPoissonRegressor(ball_budget=0, data_norm=9.0, epsilon=math.inf, fit_intercept=False)
+    X, y = np.eye(3), np.array([[1.0], [2.0], [3.0]])
+    rows, slopes = MemoryRows(model, X, y), []
+    with rows.at_work():
+        for mean in (1.0, 2.0):
+            rows.move_targets(mean)
+            rows.bound_slopes(np.eye(3), math.inf)
+            slopes.append(rows.ask(SumOfSlopes(np.zeros((3, 1)), NO_NOISE)))
+    np.testing.assert_allclose(slopes, [1.0 - y, 1.0 - y / 2.0])
