@@ -7,9 +7,9 @@
   processor seconds, of all threads. ``private_mb`` is the peak of private memory above what was
   there before. ``slope`` is that of log time against log rows over all sizes.
 - "disk": bytes a second of the file when it doesn't lie in the system's memory.
-- "pass": one sum of slopes on two workers that pin the rows, over the same by `RowSums` with two
-  threads, in turns: ``ratio`` as both are, the median of turns; ``numpy_ratio`` where threads, like
-  workers, have no compiled sums. ``start_seconds`` is what pinning takes, once.
+- "pass": one sum of slopes on two workers that pin the rows, over the same by `CertifiedRows` with
+  two threads, in turns: ``ratio`` as both are, the median of turns; ``numpy_ratio`` where threads,
+  like workers, have no compiled sums. ``start_seconds`` is what pinning takes, once.
 - "tasks": seconds of a pass over few rows on two workers that don't pin them, and of each task of a
   pass.
 - "plan": hours that larger tables are computed to take whose partitions, of a million rows, are
@@ -38,8 +38,8 @@ from _memory import Watcher, status
 from distributed import Client, LocalCluster
 
 from skdp._families.targets import encode_labels
+from skdp._rows.certified_rows import CertifiedRows
 from skdp._rows.fused import sums_compiled
-from skdp._rows.row_sums import RowSums
 from skdp._rows.slope_queries import SumOfSlopes
 from skdp.dask import DaskDPLogisticRegression, _pinned
 from skdp.dask._estimators import Reader
@@ -154,9 +154,9 @@ def time_passes(n_rows, repeats):
             start, at_work = time.perf_counter(), stack.enter_context
             kinds = {"workers": at_work(passes(read_table(*held), reader, client=client))}
             found = {"start": [time.perf_counter() - start]}
-            kinds["threads"] = at_work(RowSums(*given).at_work())
+            kinds["threads"] = at_work(CertifiedRows(*given).at_work())
             with sums_compiled(False):
-                kinds["numpy"] = at_work(RowSums(*given).at_work())
+                kinds["numpy"] = at_work(CertifiedRows(*given).at_work())
             for sums in kinds.values():
                 sums.bound_slopes(A, 1.0)
                 sums.ask(SumOfSlopes(w, mechanism))

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from skdp._families.losses import LOSSES
 from skdp._release.mechanisms import GaussianMechanism
 from skdp._rows.bounds import clip_rows
-from skdp._rows.row_sums import RowSums
+from skdp._rows.certified_rows import CertifiedRows
 from skdp._rows.slope_queries import SumOfSlopes
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
 
@@ -39,7 +39,7 @@ def contenders(X, labels, targets):
     threads = DPLogisticRegression(**logistic.get_params() | {"n_jobs": 2})
     sgd = DPSGDClassifier(alpha=ALPHA, delta=DELTA, classes=[0, 1], random_state=0)
     rows = clip_rows(X, data_norm=1.0, fit_intercept=True, bias=1.0 / 3.0)
-    sums = [RowSums(rows, signs, LOSSES["log_loss"], n_jobs) for n_jobs in (1, 2)]
+    sums = [CertifiedRows(rows, signs, LOSSES["log_loss"], n_jobs) for n_jobs in (1, 2)]
     mechanism = GaussianMechanism(1.0, 1.0, rows.n_columns, n_rows)
     for one in sums:
         one.bound_slopes(np.eye(rows.n_columns), 1.0)

@@ -63,7 +63,7 @@ from skdp._rows import (
     bounds as bounds_module,
     containers as containers_module,
     fused as fused_module,
-    group_sums as group_sums_module,
+    grouped_rows as grouped_rows_module,
     rows_in_ball as rows_in_ball_module,
     slope_queries as slope_queries_module,
     threads as threads_module,
@@ -77,9 +77,8 @@ from skdp._rows.ball_queries import (
     SumOfCutRows,
     SumOfSquares,
 )
-from skdp._rows.ball_sums import BallSums
 from skdp._rows.batches import CoordinateMean, GatheredRows, squeezed
-from skdp._rows.blocks import BlockSums, block_rows, places, rounding_slack
+from skdp._rows.blocks import BlockRows, block_rows, places, rounding_slack
 from skdp._rows.bounds import (
     BoundedColumns,
     BoundedRows,
@@ -96,6 +95,7 @@ from skdp._rows.bounds import (
     uncentred,
 )
 from skdp._rows.categories import InfiniteEntryError, as_category
+from skdp._rows.certified_rows import CertifiedRows
 from skdp._rows.clipping import clip_contributions
 from skdp._rows.entries import (
     CLASSES,
@@ -115,7 +115,7 @@ from skdp._rows.entries import (
 )
 from skdp._rows.frames import Frame, Untyped, Words, count_bins, dense, read_frame
 from skdp._rows.gaps import find_gaps
-from skdp._rows.group_sums import GroupSums, group_rounding_slack, map_by
+from skdp._rows.grouped_rows import GroupedRows, group_rounding_slack, map_by
 from skdp._rows.groups import encode_groups
 from skdp._rows.inference_queries import CountsOfMappedLengths, SharesAndLosses, SumOfCurvatures
 from skdp._rows.kinds import (
@@ -131,7 +131,7 @@ from skdp._rows.kinds import (
 )
 from skdp._rows.labels import label_beside, texts_apart
 from skdp._rows.queries import Query
-from skdp._rows.row_sums import RowSums
+from skdp._rows.raw_rows import RawRows
 from skdp._rows.rows_in_ball import RowsInUnits, in_units, rows_in_ball
 from skdp._rows.slope_queries import SecondMoment, SumOfSlopes, cut_parts, parts_of_groups
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries, days_of_dates

@@ -5,9 +5,9 @@ See `door.py`, which has those of all other rooms.
 
 from skdp.dask import (
     _labels as labels_module,
+    _partitioned as partitioned_module,
     _parts as parts_module,
     _pinned as pinned_module,
-    _sums as sums_module,
     _tables as tables_module,
 )
 from skdp.dask._clients import CHANGED, RowsChangedError

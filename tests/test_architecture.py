@@ -45,14 +45,14 @@ ROOMS = [
 PLAN = re.compile(r"_plan\w*")
 SHARED_BY_PLANS = {"skdp._release.plan", "skdp._release.release", "skdp._release.run"}
 SOLVER = re.compile(
-    r"_solver|_?\w*sums|_?\w*queries|blocks|rows_in_ball|_inference|_standard_errors|_noise|batches"
+    r"_solver|_?\w*queries|blocks|rows_in_ball|raw_rows|\w+ed_rows|_inference|_standard_errors|_noise|batches"
 )
 MAX_LINES = 400
 # The check of indexes wraps each fit, what can't be read is refused in a room of its own, and an
 # additive model sends its table once more to where kinds are decided.
 MOST_STAYS = 23
 # A query and the place that answers it call each other.
-ASKED = re.compile(r".*/_rows/(\w+_queries|\w+_sums|blocks|frames)\.py")
+ASKED = re.compile(r".*/_rows/(\w+_queries|raw_rows|\w+ed_rows|blocks|frames)\.py")
 
 
 def test_contributing_draws_the_same_rooms():

@@ -88,7 +88,7 @@ def _without_warnings(add, job):
         return add(job)
 
 
-class BlockSums:
+class BlockRows:
     """Rows in memory, n of p columns, that answer queries by sums over their blocks.
 
     Blocks are added in row order within chunks of blocks, whose sums are rounded to the grid of

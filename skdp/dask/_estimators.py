@@ -55,8 +55,8 @@ class Reader(RowReader):
             return self.estimator._in_units(y)[0]
         return encode_labels(y, self.estimator.classes)[1]
 
-    def sums(self, rows, targets, n_threads, codes=None):
-        return self.estimator._sums(rows, targets, n_threads, codes=codes)
+    def asked(self, rows, targets, n_threads, codes=None):
+        return self.estimator._asked(rows, targets, n_threads, codes=codes)
 
 
 class DaskWhitened(DaskTwin):

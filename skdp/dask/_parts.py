@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from skdp._rows.ball_sums import BallSums
 from skdp._rows.bounds import BoundedRows, null_records
 from skdp._rows.containers import refuse_unreadable
 from skdp._rows.fused import sums_compiled
 from skdp._rows.numbers import numbers_of
 from skdp._rows.queries import COLUMNS, CUT, PLACED, PUBLIC, RAW, TABLE, TARGETS
+from skdp._rows.raw_rows import RawRows
 from skdp._rows.rows_in_ball import RowsInUnits, in_units
 from skdp._rows.sparse import canonical
 from skdp._rows.threads import single_threaded_blas
@@ -130,8 +130,8 @@ class Kept(NamedTuple):
     # In whose units rows are, and what they count; see `skdp._rows.bounds.BoundedRows`.
     ball: Ball | None = None
     weight: np.ndarray | None = None
-    # Lengths of mapped rows; where records are groups, the mapped rows. See `RowSums.bound_slopes`
-    # and `GroupSums`.
+    # Lengths of mapped rows; where records are groups, the mapped rows. See `bound_slopes` of
+    # `CertifiedRows` and of `GroupedRows`.
     lengths: np.ndarray | None = None
     # There are some if records are groups of rows.
     groups: Groups | None = None
@@ -146,7 +146,7 @@ class RowReader:
 
     A reader has a `name` for messages, `checks_of_targets` (arguments of
     `sklearn.utils.check_X_y`), `checked`, `certified_rows(X)`, `targets(y)` of shape (m, k) and
-    `n_jobs`. Where steps are made, it has `sums(rows, targets, n_threads, codes)`,
+    `n_jobs`. Where steps are made, it has `asked(rows, targets, n_threads, codes)`,
     `bounded_by(ball, X, is_null)` to place parts in a ball, and the `estimator` that moves targets;
     where columns are counted, `counted(X)`; and of raw tables, `mapped_rows(X)`.
     """
@@ -241,21 +241,21 @@ def answer(reader, n_threads, X, kept, query, view, cut):
 
 
 def _raw_rows(reader, n_threads, X, kept, query, cut):
-    return BallSums(X, kept.norm == 0.0, n_threads, _shares(kept)).at_work()
+    return RawRows(X, kept.norm == 0.0, n_threads, _shares(kept)).at_work()
 
 
 def _targets(reader, n_threads, X, kept, query, cut):
     shares = None if query.of_rows_alone else _shares(kept)
-    return BallSums(kept.targets, kept.norm == 0.0, n_threads, shares).at_work()
+    return RawRows(kept.targets, kept.norm == 0.0, n_threads, shares).at_work()
 
 
 def _placed_rows(reader, n_threads, X, kept, query, cut):
-    return _sums(reader, n_threads, X, kept).at_work()
+    return _asked(reader, n_threads, X, kept).at_work()
 
 
 @contextmanager
 def _cut_rows(reader, n_threads, X, kept, query, cut):
-    with _sums(reader, n_threads, X, kept).at_work() as rows:
+    with _asked(reader, n_threads, X, kept).at_work() as rows:
         rows.bound_slopes(cut.A, cut.bound, kept.lengths)
         if cut.longest is not None:
             rows.shorten(cut.longest)
@@ -292,7 +292,7 @@ _VIEWS = {
 
 
 class Cut(NamedTuple):
-    """How the slopes of all parts are cut; see `RowSums.bound_slopes` and `RowSums.shorten`."""
+    """How the slopes of all parts are cut; see `bound_slopes` and `shorten` of `CertifiedRows`."""
 
     A: object
     bound: float
@@ -332,13 +332,13 @@ def measure_part(reader, n_threads, X, kept, A, bound):
     """Return what is kept of a part, lengths of mapped rows included."""
     if kept.groups is not None and not kept.groups.is_held:
         return kept
-    with _sums(reader, n_threads, X, kept).at_work() as rows:
+    with _asked(reader, n_threads, X, kept).at_work() as rows:
         return kept._replace(lengths=rows.bound_slopes(A, bound))
 
 
-def _sums(reader, n_threads, X, kept):
+def _asked(reader, n_threads, X, kept):
     codes = None if kept.groups is None else kept.groups.codes
-    return reader.sums(_rows(X, kept), kept.targets, n_threads, codes)
+    return reader.asked(_rows(X, kept), kept.targets, n_threads, codes)
 
 
 def _shares(kept):

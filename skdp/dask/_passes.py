@@ -4,8 +4,8 @@ from contextlib import closing, contextmanager
 from functools import partial
 
 from skdp._rows.threads import single_threaded_blas
-from skdp.dask._pinned import PinnedSums
-from skdp.dask._sums import LocalSums
+from skdp.dask._partitioned import LocalRows
+from skdp.dask._pinned import PinnedRows
 
 NOT_COVERED = "workers, scheduler and network, which see records and exact sums and are trusted"
 PARTITIONS = "the partitions of the collections, and that how they were cut doesn't follow records"
@@ -15,7 +15,7 @@ PARTITIONS = "the partitions of the collections, and that how they were cut does
 def passes(table, reader, *, client=None, verbose=0):
     """Give the rows of a table, which were read and answer queries: by a client, or here."""
     with _bar(verbose) as on_pass, single_threaded_blas:
-        here = LocalSums if client is None else partial(PinnedSums, client=client)
+        here = LocalRows if client is None else partial(PinnedRows, client=client)
         with closing(here(table, reader, on_pass)) as rows:
             rows.read()
             yield rows

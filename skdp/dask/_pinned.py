@@ -14,7 +14,7 @@ from skdp._rows.fused import can_compile
 from skdp._rows.threads import map_in_order, single_threaded_blas
 from skdp.dask import _parts
 from skdp.dask._clients import CHANGED, call_client
-from skdp.dask._sums import PartedSums, refuse_other, refuse_rejected
+from skdp.dask._partitioned import PartitionedRows, refuse_other, refuse_rejected
 from skdp.dask._tables import map_table, of_mapped
 
 # A worker's process may use this part of its memory once a copy is made: Dask writes what it
@@ -61,7 +61,7 @@ class _Unpins(WorkerPlugin):
             _PINNED.pop(key, None)
 
 
-class PinnedSums(PartedSums):
+class PinnedRows(PartitionedRows):
     """Parts of which each lies in the memory of one worker, as a copy that nothing else refers to.
 
     All parts are read twice before anything is released: what is pinned is then of one state of the

@@ -26,9 +26,9 @@ from skdp._families.targets import (
 )
 from skdp._families.weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp._release.plan import CLASSES_READ
-from skdp._rows.ball_sums import BallSums
 from skdp._rows.bounds import clip_rows, summation_slack
 from skdp._rows.numbers import validate_numbers
+from skdp._rows.raw_rows import RawRows
 from skdp._rows.rows_in_ball import by_row
 from skdp._rows.threads import BLOCK_ROWS
 from skdp._sklearn import Interval, StrOptions, quietly
@@ -218,7 +218,7 @@ class LinearRegressorMixin(CaptionMixin):
 
     def _learnt_ends(self, targets, plan, run, is_null):
         """Return the ends of the ranges that the releases of a `TargetsPlan` tell of."""
-        with BallSums(targets, is_null, self.n_jobs).at_work() as rows:
+        with RawRows(targets, is_null, self.n_jobs).at_work() as rows:
             return learn_targets(rows, plan=plan, run=run)
 
     def _half_width(self):

@@ -30,10 +30,10 @@ from tests.door_dask import (
     _rows,
     answer,
     own_part,
+    partitioned_module as _sums,
     passes,
     place_part,
     read_table,
-    sums_module as _sums,
 )
 
 N, D = 3000, 4
@@ -197,7 +197,7 @@ def test_what_is_kept_of_blocks_is_what_is_kept_of_all_rows(as_kind, data, monke
         rows, expected = rows.toarray(), expected.toarray()
     np.testing.assert_array_equal(rows, expected)
     mechanism = DaskDPRidge(**RIDGE)._plan(N, D, 1).moment.mechanism
-    with reader.sums(whole, kept.targets, 1).at_work() as sums:
+    with reader.asked(whole, kept.targets, 1).at_work() as sums:
         expected = sums.ask(SecondMoment(mechanism))
     query = SecondMoment(mechanism)
     found = answer(reader, 1, as_kind(X), placed, query, query.view, None)
@@ -264,7 +264,7 @@ def test_rows_that_are_others_in_one_pass_alone(
     X = dask.array.from_delayed(rows, data[0].shape, data[0].dtype)
     y = dask.array.from_array(data[1][:, 0], chunks=N)
     name = when if when == "place" else "ask"
-    method = getattr(_sums.PartedSums, name)
+    method = getattr(_sums.PartitionedRows, name)
 
     def of_others(self, asked):
         file[15] = 1e6 if when == "place" or isinstance(asked, when) else data[0][15]
@@ -275,7 +275,7 @@ def test_rows_that_are_others_in_one_pass_alone(
 
     model = DaskDPRidge(epsilon=4.0, n_jobs=n_jobs, **RIDGE)
     expected = learnt(model.fit(X, y))
-    monkeypatch.setattr(_sums.PartedSums, name, of_others)
+    monkeypatch.setattr(_sums.PartitionedRows, name, of_others)
     if has_room:
         np.testing.assert_array_equal(learnt(model.fit(X, y)), expected)
         return

@@ -36,9 +36,9 @@ from tests.door import Budget, SecondMoment, SumOfSlopes, blocks_module as _bloc
 from tests.door_dask import (
     CHANGED,
     Reader,
+    partitioned_module as _sums,
     passes,
     read_table,
-    sums_module as _sums,
 )
 
 N, D = 2000, 4
@@ -175,7 +175,7 @@ def test_parts_are_computed_with_nothing_of_others(data):
     meta = {"dtype": float, "meta": np.empty((0, D))}
     model = DaskDPRidge(max_iter=3, n_jobs=2, **RIDGE).fit(X.map_blocks(counted, **meta), y)
     assert len(seen) == 2 * X.numblocks[0]
-    total = _sums.LocalSums(read_table(X, y), _reader(model), None)
+    total = _sums.LocalRows(read_table(X, y), _reader(model), None)
     assert all(len(graph) <= 3 for _, (graph, _), _ in total._parts)
 
 

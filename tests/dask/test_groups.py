@@ -23,9 +23,9 @@ from skdp.dask import (
 )
 from skdp.ledger import PrivacyLedger
 from tests.door import (
-    BallSums,
     CountsByColumn,
     CountsOfLengths,
+    RawRows,
     SecondMoment,
     SumOfCutRows,
     SumOfSlopes,
@@ -34,7 +34,7 @@ from tests.door import (
     blocks_module as _blocks,
     clip_rows,
     fused_module as _fused,
-    group_sums_module as _group_sums,
+    grouped_rows_module as _group_sums,
     null_records,
     shares_of,
 )
@@ -353,7 +353,7 @@ def test_no_number_of_rows_changes_who_computes_the_lengths_of_others(data, monk
 @pytest.mark.long
 def test_groups_that_change_while_they_are_loaded_are_refused(data, client, monkeypatch):
     X, y, ids = data[0], data[1][:, 0], data[2].copy()
-    sent = _pinned.PinnedSums._load
+    sent = _pinned.PinnedRows._load
 
     def of_now(block):
         return ids[block[0] : block[-1] + 1].copy()
@@ -363,7 +363,7 @@ def test_groups_that_change_while_they_are_loaded_are_refused(data, client, monk
         ids[-1] = ids[0]
         return made
 
-    monkeypatch.setattr(_pinned.PinnedSums, "_load", then_written)
+    monkeypatch.setattr(_pinned.PinnedRows, "_load", then_written)
     places = dask.array.arange(N, chunks=(cuts_of(data[2]),)).map_blocks(of_now, dtype=int)
     rows, targets, _ = in_parts(X, y, ids)
     with pytest.raises(ValueError, match=CHANGED[:40]):
@@ -390,13 +390,15 @@ def sums_in_memory(X, y, ids, model, A, w, mechanisms, largest):
     codes = np.unique(ids, return_inverse=True)[1]
     bins, centre, unit = bins_about(1.0), np.full(D, 0.3), np.ones(D)
     counts, moved, moment, slopes = mechanisms
-    with BallSums(X, np.zeros(len(X), bool), shares=shares_of(codes)).at_work() as sums:
+    with RawRows(X, np.zeros(len(X), bool), shares=shares_of(codes)).at_work() as sums:
         yield sums.ask(CountsOfLengths(bins, centre, unit, counts))
         yield sums.ask(CountsByColumn(bins, centre, unit, counts))
         yield sums.ask(SumOfCutRows(centre, unit, 2.0, moved))
         yield sums.ask(SumOfSquares(centre, unit, 2.0, moved))
     rows = clip_rows(X, data_norm=1.5, fit_intercept=True)
-    with model._sums(rows, np.where(y, 1.0, -1.0)[:, np.newaxis], 1, codes=codes).at_work() as sums:
+    with model._asked(
+        rows, np.where(y, 1.0, -1.0)[:, np.newaxis], 1, codes=codes
+    ).at_work() as sums:
         yield sums.ask(SecondMoment(moment, largest))
         sums.bound_slopes(A, 0.1)
         yield sums.ask(SumOfSlopes(w, slopes))

@@ -14,10 +14,10 @@ from skdp.dask import DaskDPRidge
 from tests.door import fused_module as _fused
 from tests.door_dask import (
     Reader,
+    partitioned_module as _sums,
     passes,
     pinned_module as _pinned,
     read_table,
-    sums_module as _sums,
 )
 
 N, D, SIZE = 1000, 4, 200
@@ -145,5 +145,5 @@ def test_a_client_without_workers_has_no_compiled_sums(data, compiled):
             return []
 
     table = read_table(*in_parts(*data))
-    sums = _pinned.PinnedSums(table, reader_of(DaskDPRidge(**RIDGE)), None, _Client())
+    sums = _pinned.PinnedRows(table, reader_of(DaskDPRidge(**RIDGE)), None, _Client())
     assert not any(stated.compiled for stated in sums._stated)

@@ -36,10 +36,10 @@ from tests.door_dask import (
     answer,
     labels_module as _labels,
     own_part,
+    partitioned_module as _sums,
     parts_module as _parts,
     parts_of_frame,
     pinned_module as _pinned,
-    sums_module as _sums,
 )
 
 N, D, SIZE = 3000, 3, 1000
@@ -302,7 +302,7 @@ def test_rows_that_are_written_to_where_workers_hold_them(
     rows = [array for _, array in rows]
     # As a task has them that took rows before the fit.
     rows = [array[:] for array in rows] if as_view else rows
-    ask = _sums.PartedSums.ask
+    ask = _sums.PartitionedRows.ask
 
     def after_it(self, query):
         made = ask(self, query)
@@ -312,7 +312,7 @@ def test_rows_that_are_written_to_where_workers_hold_them(
             written(array)
         return made
 
-    monkeypatch.setattr(_sums.PartedSums, "ask", after_it)
+    monkeypatch.setattr(_sums.PartitionedRows, "ask", after_it)
     model = DaskDPRidge(client=client, **RIDGE)
     if is_pinned:
         np.testing.assert_array_equal(model.fit(*held).coef_, expected)

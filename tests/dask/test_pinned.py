@@ -144,7 +144,7 @@ def test_copies_are_dropped_when_a_fit_ends(data, client):
 @pytest.mark.long
 def test_copies_are_dropped_when_a_client_is_gone(data, cluster):
     client = Client(cluster, set_as_default=False)
-    sums = _pinned.PinnedSums(
+    sums = _pinned.PinnedRows(
         read_table(*in_parts(*data)), reader_of(DaskDPRidge(**RIDGE)), lambda: None, client
     )
     sums.read()
@@ -160,7 +160,7 @@ def test_rows_that_change_while_they_are_loaded_are_refused_and_not_charged(
     path = tmp_path / "rows"
     data[0].tofile(path)
     ledger = PrivacyLedger(tmp_path / "one.db", epsilon=9.0, delta=1e-2, allow_seeds=True)
-    file, sent = np.memmap(path, float, "r+", shape=(N, D)), _pinned.PinnedSums._load
+    file, sent = np.memmap(path, float, "r+", shape=(N, D)), _pinned.PinnedRows._load
     starts = range(0, N, SIZE)
 
     def rows_of(start):
@@ -179,7 +179,7 @@ def test_rows_that_change_while_they_are_loaded_are_refused_and_not_charged(
         file[[15, 1500]] = file[[1500, 15]]
         return made
 
-    monkeypatch.setattr(_pinned.PinnedSums, "_load", then_written)
+    monkeypatch.setattr(_pinned.PinnedRows, "_load", then_written)
     model = DaskDPRidge(client=client, ledger=ledger, **RIDGE)
     with pytest.raises(ValueError, match=CHANGED[:40]):
         model.fit(dask.array.concatenate(parts), dask.array.from_array(data[1], chunks=SIZE))
@@ -303,7 +303,7 @@ def test_copies_are_those_of_one_worker(data):
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
     reader = reader_of(DaskDPRidge(**RIDGE))
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
-        sums = _pinned.PinnedSums(read_table(*in_parts(*data)), reader, lambda: None, client)
+        sums = _pinned.PinnedRows(read_table(*in_parts(*data)), reader, lambda: None, client)
         sums.read()
         loads = list(sums._loads.values())
         client.replicate(loads)

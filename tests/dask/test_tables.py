@@ -28,8 +28,8 @@ from tests.door_dask import (
     RawTable,
     TableReader,
     own_part,
+    partitioned_module as _sums,
     pinned_module as _pinned,
-    sums_module as _sums,
 )
 from tests.statistical._transcripts import recorded_releases
 
@@ -450,14 +450,14 @@ def test_words_that_change_are_noticed(table, monkeypatch):
 
     X, y = parts_of(table, targets_of("binary", table))
     X = X.map_partitions(renamed, meta=table[COLUMNS].iloc[:0])
-    ask = _sums.PartedSums.ask
+    ask = _sums.PartitionedRows.ask
 
     def then_changed(self, query):
         if isinstance(query, CountsByBin):
             names["now"] = "chef"
         return ask(self, query)
 
-    monkeypatch.setattr(_sums.PartedSums, "ask", then_changed)
+    monkeypatch.setattr(_sums.PartitionedRows, "ask", then_changed)
     with pytest.raises(ValueError, match=CHANGED[:40]):
         twin_of("binary")[1].fit(X, y)
 

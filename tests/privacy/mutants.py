@@ -9,10 +9,10 @@
     python tests/privacy/mutants.py --jobs 4        # so many at once; by default one per core
 
 `mutants.toml` lists them, and begins with the properties that they break. A mutant names a symbol
-of the package (`clip_rows`, `RowSums.moment`, or a name that is assigned) and a fragment of its
-source. Fragments are compared token by token, so that neither moves between files nor line breaks,
-indentation and comments matter. Where several modules define the symbol with the fragment, `beside`
-names another symbol of the module that is meant.
+of the package (`clip_rows`, `CertifiedRows.shorten`, or a name that is assigned) and a fragment of
+its source. Fragments are compared token by token, so that neither moves between files nor line
+breaks, indentation and comments matter. Where several modules define the symbol with the fragment,
+`beside` names another symbol of the module that is meant.
 
 Each mutant is planted in a copy of its own of package and tests. Tests are run there until the
 first failure, in a fork of a process that has imported other packages, but nothing of ours. A test

@@ -231,13 +231,13 @@ def test_no_number_of_rows_chooses_code(name, monkeypatch, rng):
     scored()
     X, y, groups = records(rng, extra=3)
     asked, seen, threads = [], [], []
-    kept = _blocks.BlockSums.__init__
+    kept = _blocks.BlockRows.__init__
 
     def spied(self, *args, **others):
         kept(self, *args, **others)
         threads[-1].append(self._n_workers)
 
-    monkeypatch.setattr(_blocks.BlockSums, "__init__", spied)
+    monkeypatch.setattr(_blocks.BlockRows, "__init__", spied)
     monkeypatch.setattr(_fused, "_compiled", lambda name: _Asked(asked))
     monkeypatch.setattr(_fused, "import_module", lambda name: asked.append(name) or _Asked(asked))
     for size in (0, math.inf):

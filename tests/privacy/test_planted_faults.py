@@ -16,9 +16,9 @@ from skdp.linear_model import (
     WALRClassifier,
 )
 from tests.door import (
+    CertifiedRows,
     GaussianMechanism,
     PoissonSampler,
-    RowSums,
     Run,
     Steps,
     WhitenedProblem,
@@ -193,8 +193,8 @@ def lengths_by_another_map(patch):
         bound_slopes(self, np.diag(np.diag(A)), bound)
         self._A = A
 
-    bound_slopes = RowSums.bound_slopes
-    patch.setattr(RowSums, "bound_slopes", by_diagonal)
+    bound_slopes = CertifiedRows.bound_slopes
+    patch.setattr(CertifiedRows, "bound_slopes", by_diagonal)
 
 
 def intercept_outside_of_the_moment(patch):
@@ -206,14 +206,14 @@ def intercept_outside_of_the_moment(patch):
 
 def exact_moment(patch):
     """Released, and then not looked at."""
-    seen, moment = [], RowSums.moment
+    seen, moment = [], CertifiedRows.moment
 
     def seeing(self, mechanism):
         seen.append(moment(self, mechanism))
         return seen[-1]
 
     as_symmetric = _solver.as_symmetric
-    patch.setattr(RowSums, "moment", seeing)
+    patch.setattr(CertifiedRows, "moment", seeing)
     patch.setattr(_solver, "as_symmetric", lambda _, size: as_symmetric(seen[-1], size))
 
 
@@ -225,11 +225,11 @@ def steps_by_the_data(patch):
         steps = choose(white, plan, rules)
         return steps._replace(n_steps=steps.n_steps + (targets[-1] > 0.0))
 
-    def seeing(self, rows, labels, *rest, original=RowSums.__init__, **others):
+    def seeing(self, rows, labels, *rest, original=CertifiedRows.__init__, **others):
         targets.append(labels[K, 0])
         original(self, rows, labels, *rest, **others)
 
-    patch.setattr(RowSums, "__init__", seeing)
+    patch.setattr(CertifiedRows, "__init__", seeing)
     patch.setattr(_solver, "choose_steps", choosing)
 
 

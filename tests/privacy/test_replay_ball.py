@@ -13,9 +13,9 @@ import pytest
 
 from skdp.linear_model import DPRidge, DPSGDRegressor
 from tests.door import (
-    BallSums,
     CountsOfLengths,
     LongestLength,
+    RawRows,
     SecondMoment,
     ball_mixin_module as _mixin,
     ball_queries_module as _queries,
@@ -161,8 +161,8 @@ def null_rows_in_the_ball(patch):
     def all_rows(self, X, is_null, *rest):
         init(self, X, np.zeros_like(is_null), *rest)
 
-    init = BallSums.__init__
-    patch.setattr(BallSums, "__init__", all_rows)
+    init = RawRows.__init__
+    patch.setattr(RawRows, "__init__", all_rows)
 
 
 RIDGE = DPRidge(**LOUD_RIDGE)

@@ -6,9 +6,9 @@ from numbers import Real
 import numpy as np
 
 from skdp._estimator import is_private
-from skdp._rows.ball_sums import BallSums
 from skdp._rows.blocks import rounding_slack
 from skdp._rows.bounds import clip_rows
+from skdp._rows.raw_rows import RawRows
 from skdp._rows.rows_in_ball import rows_in_ball
 from skdp._sklearn import Interval, StrOptions
 from skdp.exceptions import warn_user
@@ -118,7 +118,7 @@ class BallMixin:
         is_null = rows.norm == 0.0
         if plan.ball is None:
             return self._bounded_by(None, rows.X, is_null), plan, None
-        with BallSums(rows.X, is_null, self.n_jobs).at_work() as as_read:
+        with RawRows(rows.X, is_null, self.n_jobs).at_work() as as_read:
             ball = learn_ball(as_read, plan=plan.ball, run=run)
         rows = self._bounded_by(ball, rows.X, is_null)
         return rows, following(plan, ball, rows.stretch, rows.bias, run), ball

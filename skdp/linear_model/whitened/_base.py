@@ -11,10 +11,10 @@ from skdp._checks import check_finite, check_n_jobs, check_positive
 from skdp._families.targets import unit_of
 from skdp._rows.blocks import rounding_slack
 from skdp._rows.bounds import augmented_norm, intercept_constant
+from skdp._rows.certified_rows import CertifiedRows
 from skdp._rows.fused import sums_of
-from skdp._rows.group_sums import GroupSums, group_rounding_slack
+from skdp._rows.grouped_rows import GroupedRows, group_rounding_slack
 from skdp._rows.groups import encode_groups
-from skdp._rows.row_sums import RowSums
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
@@ -354,13 +354,13 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             raise ValueError(_WEIGHED_GROUPS)
         return encode_groups(groups, X.shape[0])
 
-    def _sums(self, rows, targets, n_jobs, weights=None, *, codes=None):
+    def _asked(self, rows, targets, n_jobs, weights=None, *, codes=None):
         """Return certified rows that answer queries, or groups of them."""
         loss = self._loss(targets.shape[1])
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
         if codes is not None and is_private(self):
-            return GroupSums(rows, targets, loss, n_jobs, codes=codes)
-        return RowSums(rows, targets, loss, n_jobs, weights, inference=self.inference)
+            return GroupedRows(rows, targets, loss, n_jobs, codes=codes)
+        return CertifiedRows(rows, targets, loss, n_jobs, weights, inference=self.inference)
 
     def _stepped(self, rows, plan, n_outputs, run, start=None):
         """Return the coefficients that steps lead to, and the steps.

@@ -6,18 +6,18 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._families.weights import Weights
-from skdp._rows.ball_sums import BallSums
 from skdp._rows.bounds import stretch_of
 from skdp._rows.queries import RAW
+from skdp._rows.raw_rows import RawRows
 from skdp.linear_model.ball._mixin import shares_of
 
 
 class MemoryRows:
     """Rows of an estimator and their targets, which a fit moves, places and asks.
 
-    Rows in partitions (`skdp.dask._sums.PartedSums`) have the same methods. The estimator says how
-    targets are moved, and rows are bounded and placed. What answers queries is made when it is
-    first asked, and dropped when rows are placed.
+    Rows in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods. The
+    estimator says how targets are moved, and rows are bounded and placed. What answers queries is
+    made when it is first asked, and dropped when rows are placed.
     """
 
     def __init__(self, estimator, X, targets, weights=None, codes=None):
@@ -59,7 +59,7 @@ class MemoryRows:
         if weighted and weights is not None:
             shares = weights / weights.max()
         n_jobs = self._estimator.n_jobs
-        with BallSums(self._targets, self._is_null, n_jobs, shares).at_work() as rows:
+        with RawRows(self._targets, self._is_null, n_jobs, shares).at_work() as rows:
             return rows.ask(query)
 
     @np.errstate(all="ignore")
@@ -83,28 +83,28 @@ class MemoryRows:
         self._rows = self._estimator._bounded_by(ball, self._rows.X, self._is_null)
 
     def stretch(self, shift, length):
-        """See `BallSums.stretch`."""
+        """See `RawRows.stretch`."""
         return stretch_of(shift, length) if issparse(self._X) else 1.0
 
     def bound_slopes(self, A, bound, *measured):
-        """See `RowSums.bound_slopes`."""
+        """See `CertifiedRows.bound_slopes`."""
         return self._placed_rows().bound_slopes(A, bound, *measured)
 
     def shorten(self, longest):
-        """See `RowSums.shorten`."""
+        """See `CertifiedRows.shorten`."""
         self._placed_rows().shorten(longest)
 
     def _raw_rows(self):
         if self._raw is None:
             n_jobs = self._estimator.n_jobs
-            rows = BallSums(self._rows.X, self._is_null, n_jobs, self._shares)
+            rows = RawRows(self._rows.X, self._is_null, n_jobs, self._shares)
             self._raw = self._opened.enter_context(rows.at_work())
         return self._raw
 
     def _placed_rows(self):
         if self._placed is None:
             n_jobs = self._estimator.n_jobs
-            rows = self._estimator._sums(
+            rows = self._estimator._asked(
                 self._rows, self._targets, n_jobs, self._weights.of_rows, codes=self._codes
             )
             self._placed = self._opened.enter_context(rows.at_work())
@@ -112,7 +112,7 @@ class MemoryRows:
 
 
 class TargetsInMemory:
-    """Targets as rows, which are asked as `BallSums` are."""
+    """Targets as rows, which are asked as `RawRows` are."""
 
     def __init__(self, rows, weighted):
         self._rows, self._weighted = rows, weighted

@@ -12,10 +12,10 @@ from tests.door import (
     LOSSES,
     MODELS,
     Ball,
-    BallSums,
+    CertifiedRows,
     CountsByColumn,
     GaussianMechanism,
-    RowSums,
+    RawRows,
     SecondMoment,
     SumOfCurvatures,
     bins_below,
@@ -36,7 +36,7 @@ def test_a_term_of_the_matrix_has_its_bound_where_weights_have_few_digits(expone
     ball = Ball(np.zeros(1), np.ones(1), 1.0)
     rows = rows_in_ball(X, ball, np.zeros(1, dtype=bool), fit_intercept=False)
     loss = LOSSES["squared_error"]
-    sums = RowSums(rows, np.ones((1, 1)), loss, inference=True)
+    sums = CertifiedRows(rows, np.ones((1, 1)), loss, inference=True)
     with np.errstate(all="ignore"):
         sums.bound_slopes(np.eye(1), clip)
         total = sums.ask(
@@ -64,7 +64,7 @@ def test_no_record_moves_the_sums_of_others(monkeypatch):
     def moment_of_each(X):
         sums_of_chunks.clear()
         rows = rows_in_ball(X, ball, is_null, fit_intercept=True)
-        sums = RowSums(rows, np.zeros((n_rows, 1)), LOSSES["squared_error"])
+        sums = CertifiedRows(rows, np.zeros((n_rows, 1)), LOSSES["squared_error"])
         sums.ask(SecondMoment(Keeping(1.0, 1.0, 1, n_rows)))
         return list(sums_of_chunks)
 
@@ -102,8 +102,8 @@ def test_sparse_rows_are_counted_by_their_entries(monkeypatch):
     monkeypatch.setattr(csr_array, "toarray", None)
     for centre in np.zeros(4), rng.normal(size=4):
         args = bins_below(2.0), centre, rng.random(4), _mechanism(1.0, 1)
-        counts = BallSums(rows, is_null).ask(CountsByColumn(*args))
-        np.testing.assert_array_equal(counts, BallSums(X, is_null).ask(CountsByColumn(*args)))
+        counts = RawRows(rows, is_null).ask(CountsByColumn(*args))
+        np.testing.assert_array_equal(counts, RawRows(X, is_null).ask(CountsByColumn(*args)))
         assert (counts.sum(axis=1) == (~is_null).sum()).all()
 
 

@@ -10,7 +10,7 @@ from tests._runs import run_of
 from tests.door import (
     UNIT_BINS,
     Ball,
-    BallSums,
+    RawRows,
     SumOfCutRows,
     ball_solver_module as _solver,
     bins_about,
@@ -96,7 +96,7 @@ def learnt(X, epsilon=1e4, null=(), adjacency="zero_out", seed=0, **options):
     is_null = np.zeros(X.shape[0], dtype=bool)
     is_null[list(null)] = True
     plan = model._plan(*X.shape, 1).ball
-    with BallSums(X, is_null).at_work() as sums:
+    with RawRows(X, is_null).at_work() as sums:
         return learn_ball(sums, plan=plan, run=run_of(plan, seed))
 
 
@@ -194,7 +194,7 @@ def test_mechanisms_follow_the_radius_and_the_stretch_of_sparse_rows(rng):
     X = CENTRE + UNIT * rng.standard_normal((3000, D))
     plan, seen = DPRidge(epsilon=50.0, target_bounds=(-1, 1))._plan(3000, D, 1).ball, []
 
-    class Seeing(BallSums):
+    class Seeing(RawRows):
         def ask(self, query):
             if isinstance(query, SumOfCutRows):
                 seen.append(query)

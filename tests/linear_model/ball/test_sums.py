@@ -7,12 +7,12 @@ from scipy.sparse import csr_array, dia_array, issparse
 from tests.door import (
     LOSSES,
     Ball,
-    BallSums,
+    CertifiedRows,
     CountsByColumn,
     CountsOfLengths,
     GaussianMechanism,
     LongestLength,
-    RowSums,
+    RawRows,
     SecondMoment,
     SumOfCutRows,
     SumOfSlopes,
@@ -87,7 +87,7 @@ def test_sums_are_those_of_rows_one_by_one(kind, grouped, rng):
         by_length[bin_of(lengths[i])] += share
         for j in range(D):
             by_column[j, bin_of(abs(z[i, j])) if full[i, j] else 0] += share
-    with BallSums(X, is_null, shares=shares).at_work() as sums:
+    with RawRows(X, is_null, shares=shares).at_work() as sums:
         found = sums.ask(CountsOfLengths(BINS, CENTRE, UNIT, mechanism(BINS.n_bins)))
         np.testing.assert_allclose(found, by_length, atol=1e-4 * grouped)
         found = sums.ask(CountsByColumn(BINS, CENTRE, UNIT, mechanism(D * BINS.n_bins, 3.0**0.5)))
@@ -106,7 +106,7 @@ def test_the_same_bits_for_every_number_of_threads(kind, rng, monkeypatch):
     X, is_null = kinds(data(rng, n_rows))[kind], nulls(n_rows)
     found = []
     for n_jobs in (1, 2):
-        with BallSums(X, is_null, n_jobs).at_work() as sums:
+        with RawRows(X, is_null, n_jobs).at_work() as sums:
             assert (sums._helpers is None) == (n_jobs == 1)
             made = mechanism(D, RADIUS, n_rows), mechanism(BINS.n_bins, 1.0, n_rows)
             moved = sums.ask(SumOfCutRows(CENTRE, UNIT, RADIUS, made[0]))
@@ -123,7 +123,7 @@ def test_no_row_moves_a_stage_by_more_than_its_bound(name, kind, offset, rng):
     X, centre = HARD[name](rng)[:60], np.full(D, offset)
     for i in range(60):
         row = X[i : i + 1] if kind == "dense" else csr_array(X[i : i + 1])
-        sums = BallSums(row, np.zeros(1, dtype=bool))
+        sums = RawRows(row, np.zeros(1, dtype=bool))
         counts = sums.ask(CountsOfLengths(BINS, centre, UNIT, mechanism(BINS.n_bins)))
         assert sorted(counts)[-2:] == [0.0, 1.0]
         by_column = sums.ask(CountsByColumn(BINS, centre, UNIT, mechanism(D * BINS.n_bins, 2.0)))
@@ -146,7 +146,7 @@ def test_rows_too_short_to_be_measured_add_nothing(stretch, kind):
     for length in (1.0, 1e10, 1e14):
         rows = rows_in_ball(kind(length * X), ball, np.zeros(1, dtype=bool), fit_intercept=False)
         for A in (stretch * np.eye(100), dia_array(stretch * np.eye(100))):
-            sums = RowSums(rows, np.array([[1e300]]), LOSSES["squared_error"])
+            sums = CertifiedRows(rows, np.array([[1e300]]), LOSSES["squared_error"])
             sums.bound_slopes(A, 0.5)
             slopes = sums.ask(SumOfSlopes(np.zeros((100, 1)), exact))
             assert np.linalg.norm(slopes) <= 0.5 * (1.0 + 1e-12)
@@ -165,7 +165,9 @@ def test_the_moment_of_a_row_of_a_denormal_squared_weight(monkeypatch):
         one = rows._replace(
             X=X[i : i + 1], norm=rows.norm[i : i + 1], weight=rows.weight[i : i + 1]
         )
-        found = RowSums(one, np.ones((1, 1)), LOSSES["squared_error"]).ask(SecondMoment(exact))
+        found = CertifiedRows(one, np.ones((1, 1)), LOSSES["squared_error"]).ask(
+            SecondMoment(exact)
+        )
         assert np.linalg.norm(found) == pytest.approx(1e-60, rel=1e-9)
 
 
@@ -182,7 +184,7 @@ def test_sums_over_weighted_rows_are_those_of_rows_one_by_one(kind, rng):
     w[NULL] = 0.0
     y = rng.choice([-1.0, 1.0], (300, 1))
     public = rng.choice([0.2, 1.0, 4.0], 300)
-    sums = RowSums(rows, y, LOSSES["log_loss"], weights=public)
+    sums = CertifiedRows(rows, y, LOSSES["log_loss"], weights=public)
     made = GaussianMechanism(RADIUS**2 * 10 / 9, 1.0, 10, 300)
     found = as_symmetric(sums.ask(SecondMoment(made)), D + 1)
     v = z * w[:, np.newaxis]
@@ -203,7 +205,7 @@ def test_sums_over_weighted_rows_are_those_of_rows_one_by_one(kind, rng):
 def test_inference_weighs_slopes_as_the_moment_does(rng):
     X = data(rng)
     rows = rows_in_ball(X, Ball(CENTRE, UNIT, RADIUS), nulls(300), fit_intercept=True)
-    sums = RowSums(rows, np.ones((300, 1)), LOSSES["log_loss"], inference=True)
+    sums = CertifiedRows(rows, np.ones((300, 1)), LOSSES["log_loss"], inference=True)
     np.testing.assert_array_equal(sums.slope_weights, rows.weight**2)
 
 
@@ -233,7 +235,7 @@ def test_sparse_lengths_are_never_too_short(rng):
 @pytest.mark.parametrize("n_own", [1, 3, 1000])
 def test_a_group_counts_as_one_however_many_rows_it_has(n_own, rng):
     X = np.full((n_own, D), 1e9) if n_own > 3 else data(rng, n_own)
-    sums = BallSums(X, np.zeros(n_own, dtype=bool), shares=np.full(n_own, 1.0 / n_own))
+    sums = RawRows(X, np.zeros(n_own, dtype=bool), shares=np.full(n_own, 1.0 / n_own))
     part = mechanism(BINS.n_bins)
     counts = sums.ask(CountsOfLengths(BINS, CENTRE, UNIT, part))
     assert 1.0 - n_own * part.grid <= counts.sum() <= 1.0
@@ -251,12 +253,12 @@ def test_parts_of_a_group_of_very_many_rows_are_cut_towards_zero():
     part = mechanism(D, RADIUS)
     size = int(RADIUS / (2.6 * part.grid))
     X = np.tile([1e9, 0.0, 0.0], (size, 1))
-    sums = BallSums(X, np.zeros(size, dtype=bool), shares=np.full(size, 1.0 / size))
+    sums = RawRows(X, np.zeros(size, dtype=bool), shares=np.full(size, 1.0 / size))
     moved = sums.ask(SumOfCutRows(np.zeros(D), np.ones(D), RADIUS, part))
     assert 0.0 < np.linalg.norm(moved) <= RADIUS
     part = mechanism(BINS.n_bins)
     size = int(1.0 / (2.6 * part.grid))
-    sums = BallSums(X[:size], np.zeros(size, dtype=bool), shares=np.full(size, 1.0 / size))
+    sums = RawRows(X[:size], np.zeros(size, dtype=bool), shares=np.full(size, 1.0 / size))
     assert 0.0 < sums.ask(CountsOfLengths(BINS, np.zeros(D), np.ones(D), part)).max() <= 1.0
 
 
@@ -264,12 +266,12 @@ def test_what_is_void_adds_nothing_and_takes_nothing_from_others(rng):
     X, is_null = data(rng), nulls(300, [])
     part = mechanism(D, RADIUS)
     others = np.delete(X, 5, axis=0)
-    expected = BallSums(others, nulls(299, [])).ask(SumOfCutRows(CENTRE, UNIT, RADIUS, part))
+    expected = RawRows(others, nulls(299, [])).ask(SumOfCutRows(CENTRE, UNIT, RADIUS, part))
     # Whose squares overflow, whose weight would have few digits, and who is cut.
     for entry, is_void in ((1e200, True), (1e151, True), (1e149, False)):
         X[5] = entry
         for rows in (X, csr_array(X)):
-            moved = BallSums(rows, is_null).ask(SumOfCutRows(CENTRE, UNIT, RADIUS, part))
+            moved = RawRows(rows, is_null).ask(SumOfCutRows(CENTRE, UNIT, RADIUS, part))
             apart = np.linalg.norm(moved - expected)
             assert apart <= 1e-5 if is_void else apart == pytest.approx(RADIUS, rel=1e-4)
         found = rows_in_ball(X, Ball(CENTRE, UNIT, RADIUS), is_null, fit_intercept=True)
@@ -281,7 +283,7 @@ def test_what_is_void_adds_nothing_and_takes_nothing_from_others(rng):
 def test_rows_of_the_caller_stay_as_they_are(rng):
     for X in kinds(data(rng)).values():
         kept = X.copy()
-        with BallSums(X, nulls(300)).at_work() as sums:
+        with RawRows(X, nulls(300)).at_work() as sums:
             sums.ask(SumOfCutRows(CENTRE, UNIT, RADIUS, mechanism(D, RADIUS)))
             sums.ask(CountsByColumn(BINS, CENTRE, UNIT, mechanism(D * BINS.n_bins)))
         rows_in_ball(X, Ball(CENTRE, UNIT, RADIUS), nulls(300), fit_intercept=True)
@@ -310,7 +312,7 @@ def test_moments_of_sparse_rows_far_from_zero_stay_within_their_slack(rng):
     )
     assert dense.stretch == 1.0
     assert sparse.stretch == pytest.approx(1.0 + 2.0 * np.linalg.norm(centre) / 0.5)
-    one, other = (RowSums(rows, y, loss).ask(SecondMoment(exact)) for rows in (dense, sparse))
+    one, other = (CertifiedRows(rows, y, loss).ask(SecondMoment(exact)) for rows in (dense, sparse))
     slack = rounding_slack(300, D + 1, 1) * sparse.stretch**2
     apart = np.linalg.norm(one - other)
     assert 0.0 < apart <= slack * 2.5

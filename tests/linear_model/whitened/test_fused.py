@@ -13,12 +13,12 @@ from tests.door import (
     LOSSES,
     UNIT_BINS,
     Ball,
-    BallSums,
+    CertifiedRows,
     CountsByColumn,
     CountsOfLengths,
     GaussianMechanism,
+    RawRows,
     RowsInUnits,
-    RowSums,
     SecondMoment,
     SumOfCutRows,
     SumOfSlopes,
@@ -99,7 +99,7 @@ def test_sums_of_slopes_are_those_of_numpy(loss, clip, weighted, dtype, rng, cho
         sums.bound_slopes(A, 2.0)
         return sums.ask(SumOfSlopes(w, NO_NOISE))
 
-    make = lambda: RowSums(rows, targets, LOSSES[loss], None, weights)  # noqa: E731
+    make = lambda: CertifiedRows(rows, targets, LOSSES[loss], None, weights)  # noqa: E731
     plain, fused = both(choose, make, ask)
     np.testing.assert_allclose(fused, plain, rtol=0.0, atol=1e-12 * np.abs(plain).max())
 
@@ -121,7 +121,7 @@ def test_sums_over_rows_in_a_ball_are_those_over_a_copy(
         assert 0 < np.count_nonzero(lengths == 0.0) < N
         return sums.ask(SecondMoment(NO_NOISE)), lengths, sums.ask(SumOfSlopes(w, NO_NOISE))
 
-    make = lambda: RowSums(in_ball(X), targets, LOSSES[loss], None, weights)  # noqa: E731
+    make = lambda: CertifiedRows(in_ball(X), targets, LOSSES[loss], None, weights)  # noqa: E731
     for plain, fused in zip(*both(choose, make, ask), strict=True):
         np.testing.assert_allclose(fused, plain, rtol=0.0, atol=1e-12 * np.abs(plain).max())
 
@@ -156,10 +156,10 @@ def test_rows_whose_sums_are_not_compiled_are_copied(rng, choose, tmp_path):
     choose(True)
     X = about(rng)
     several, loss = np.sign(rng.standard_normal((N, 2))), LOSSES["squared_error"]
-    np.testing.assert_array_equal(RowSums(in_ball(X), several, loss).X, in_ball(X, True).X)
+    np.testing.assert_array_equal(CertifiedRows(in_ball(X), several, loss).X, in_ball(X, True).X)
     np.save(tmp_path / "X.npy", X)
     in_file = in_ball(np.load(tmp_path / "X.npy", mmap_mode="r"))
-    assert RowSums(in_file, several, loss).X is in_file.X
+    assert CertifiedRows(in_file, several, loss).X is in_file.X
 
 
 @pytest.mark.long
@@ -195,7 +195,7 @@ def test_no_row_of_a_ball_adds_more_than_the_bound(dtype, loss, rng, choose):
             rows = rows._replace(X=RowsInUnits(X[i : i + 1], rows.X._ball, np.zeros(1, bool)))
             rows = rows._replace(norm=rows.norm[1:], weight=rows.weight[1:])
             targets = rng.choice([-1.0, 1.0, 1e300], (1, 1))
-            with RowSums(rows, targets, LOSSES[loss]).at_work() as sums:
+            with CertifiedRows(rows, targets, LOSSES[loss]).at_work() as sums:
                 assert sums.kernels is not None
                 largest = 0.64 * D * (1.0 + 1.0 / 9.0)
                 assert np.linalg.norm(sums.ask(SecondMoment(NO_NOISE))) <= largest * (1.0 + slack)
@@ -237,7 +237,7 @@ def test_no_row_adds_more_than_the_bound(kind, loss, rng, choose):
                 continue
             rows = clip_rows(one, data_norm=1.0, fit_intercept=True, bias=BIAS)
             targets = rng.choice([-1.0, 1.0, 1e300], (1, 1))
-            with RowSums(
+            with CertifiedRows(
                 rows, targets, LOSSES[loss], None, rng.choice([1.0, 1e9], 1)
             ).at_work() as sums:
                 sums.bound_slopes(A, bound)
@@ -260,7 +260,7 @@ def test_what_is_no_number_adds_nothing(lost, rng, choose):
     rows = certified(rng.standard_normal((N, D)))
     targets = rng.standard_normal((N, 1))
     for place in ("targets", "lengths", "predictions"):
-        with RowSums(rows, targets.copy(), LOSSES["squared_error"]).at_work() as sums:
+        with CertifiedRows(rows, targets.copy(), LOSSES["squared_error"]).at_work() as sums:
             sums.bound_slopes(np.eye(D + 1), 1.0)
             w = rng.standard_normal((D + 1, 1))
             plain = sums.ask(SumOfSlopes(w, NO_NOISE))
@@ -285,7 +285,7 @@ def test_null_records_add_nothing(rng, choose):
     X, targets = rng.standard_normal((N, D)), rng.standard_normal((N, 1))
     found = []
     for _ in range(2):
-        with RowSums(certified(X), targets, LOSSES["squared_error"]).at_work() as sums:
+        with CertifiedRows(certified(X), targets, LOSSES["squared_error"]).at_work() as sums:
             sums.bound_slopes(np.eye(D + 1), 1.0)
             found.append(sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE)))
         X[NULL], targets[NULL] = 1e6, -1e6
@@ -310,7 +310,7 @@ def test_threads_change_no_bit_and_there_may_be_many(
     mechanism = GaussianMechanism(2.0, 1.0, D + 1, N)
     found, workers = set(), []
     for n_jobs in (None, 2, 3, 5):
-        with RowSums(rows, targets, LOSSES["log_loss"], n_jobs).at_work() as sums:
+        with CertifiedRows(rows, targets, LOSSES["log_loss"], n_jobs).at_work() as sums:
             sums.bound_slopes(A, 0.5)
             found.add(pickle.dumps(sums.ask(SumOfSlopes(w, mechanism))))
             workers.append(sums._n_workers)
@@ -325,7 +325,7 @@ def test_a_record_moves_the_rounding_of_no_other_group(bound_rows, rng, choose, 
     X, targets = rng.standard_normal((N, D)), np.sign(rng.standard_normal((N, 1)))
     mechanism, parts = GaussianMechanism(2.0, 1.0, D + 1, N), []
     for changed in (X, np.where(np.arange(N)[:, np.newaxis] == 100, 9.0, X)):
-        with RowSums(bound_rows(changed), targets, LOSSES["log_loss"]).at_work() as sums:
+        with CertifiedRows(bound_rows(changed), targets, LOSSES["log_loss"]).at_work() as sums:
             sums.bound_slopes(np.eye(D + 1), 0.5)
             kept = []
             sums.sum_over = lambda add, jobs, kept=kept: kept.extend(map(add, jobs)) or kept[0]
@@ -346,7 +346,7 @@ def test_rounding_is_within_the_slack(n_columns, rng, choose):
     X = rng.standard_normal((n_rows, n_columns))
     rows = clip_rows(X, data_norm=1.0, fit_intercept=False, clip=False)
     targets, bound = rng.standard_normal((n_rows, 1)), 0.7
-    with RowSums(rows, targets, LOSSES["squared_error"]).at_work() as sums:
+    with CertifiedRows(rows, targets, LOSSES["squared_error"]).at_work() as sums:
         sums.bound_slopes(np.eye(n_columns), bound)
         total = sums.ask(SumOfSlopes(np.zeros((n_columns, 1)), NO_NOISE))[:, 0]
     exact = X.astype(np.longdouble)
@@ -362,7 +362,7 @@ def test_rounding_of_moved_rows_is_within_the_slack(choose):
     choose(True)
     entry = 1.0 - 0.625 * 2.0**-37
     X = np.full((8 * _blocks.block_rows(1), 1), entry)
-    with BallSums(X, np.zeros(len(X), dtype=bool)).at_work() as sums:
+    with RawRows(X, np.zeros(len(X), dtype=bool)).at_work() as sums:
         total = sums.ask(SumOfCutRows(np.zeros(1), np.ones(1), 1.0, NO_NOISE))[0]
     off = abs(float(Fraction(float(total)) - len(X) * Fraction(entry)))
     assert 2.0 * off <= rounding_slack(len(X), 1, 1)
@@ -389,7 +389,7 @@ def test_what_a_ball_is_learnt_from_is_what_numpy_finds(offset, dtype, rng, choo
             sums.ask(SumOfCutRows(centre, unit, math.inf, NO_NOISE)),
         ]
 
-    plain, fused = both(choose, lambda: BallSums(X, is_null), ask)
+    plain, fused = both(choose, lambda: RawRows(X, is_null), ask)
     np.testing.assert_array_equal(fused[0], plain[0])
     np.testing.assert_array_equal(fused[1], plain[1])
     for k in (2, 3, 4, 5):
@@ -402,12 +402,12 @@ def test_what_a_ball_is_learnt_from_is_what_numpy_finds(offset, dtype, rng, choo
 def test_lengths_from_a_centre_that_is_changed_in_place_are_measured_again(changed, rng, choose):
     choose(True)
     X, values = rng.standard_normal((N, D)), {"centre": np.zeros(D), "unit": np.ones(D)}
-    with BallSums(X, np.zeros(N, dtype=bool)).at_work() as sums:
+    with RawRows(X, np.zeros(N, dtype=bool)).at_work() as sums:
         sums.ask(SumOfCutRows(**values, radius=2.0, mechanism=NO_NOISE))
         values[changed] += 1e-6
         values[changed] *= 3.0
         found = sums.ask(SumOfCutRows(**values, radius=2.0, mechanism=NO_NOISE))
-    with BallSums(X, np.zeros(N, dtype=bool)).at_work() as sums:
+    with RawRows(X, np.zeros(N, dtype=bool)).at_work() as sums:
         expected = sums.ask(SumOfCutRows(**values, radius=2.0, mechanism=NO_NOISE))
     np.testing.assert_array_equal(found, expected)
 
@@ -469,7 +469,7 @@ def test_what_is_not_cut_is_summed_by_numpy(rng, choose):
     """So that without privacy no slope is lost, however large."""
     choose(True)
     rows, targets = certified(rng.standard_normal((N, D)), clip=False), np.full((N, 1), 1e305)
-    with RowSums(rows, targets, LOSSES["squared_error"]).at_work() as sums:
+    with CertifiedRows(rows, targets, LOSSES["squared_error"]).at_work() as sums:
         sums.bound_slopes(np.eye(D + 1), math.inf)
         sums.kernels = None
         plain = sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE))

@@ -12,8 +12,8 @@ from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge, DPT
 from tests._loops import for_each
 from tests._runs import run_of
 from tests.door import (
-    BallSums,
     Budget,
+    RawRows,
     Tweedie,
     learn_sizes,
     plan_targets,
@@ -163,7 +163,7 @@ def test_sizes_of_targets(heavy, rng):
     assert len(plan.events) == 2
     found = {}
     for noise in (0.0, 1e-2):
-        with BallSums(y, np.zeros(len(y), dtype=bool)).at_work() as sums:
+        with RawRows(y, np.zeros(len(y), dtype=bool)).at_work() as sums:
             found[noise] = learn_sizes(sums, plan=plan, run=run_of(plan), noise=noise)
     mean, size = found[0.0]
     assert mean == pytest.approx(y.mean(), rel=0.2)

@@ -10,7 +10,7 @@ from skdp.linear_model import DPLogisticRegression
 from tests.door import (
     LOSSES,
     GaussianMechanism,
-    GroupSums,
+    GroupedRows,
     Multinomial,
     SecondMoment,
     SumOfSlopes,
@@ -20,7 +20,7 @@ from tests.door import (
     cut_parts,
     fused_module,
     group_rounding_slack,
-    group_sums_module as _group_sums,
+    grouped_rows_module as _group_sums,
     map_by,
     null_records,
     parts_of_groups,
@@ -74,7 +74,7 @@ def small_blocks(monkeypatch):
 
 
 def sums_of(rows, Y, loss, codes, n_jobs=None):
-    return GroupSums(rows, Y, loss, n_jobs, codes=codes)
+    return GroupedRows(rows, Y, loss, n_jobs, codes=codes)
 
 
 def both(sums, A, w, made):
@@ -156,7 +156,7 @@ def moments_of_long_rows(rng, n_groups, size, monkeypatch):
 
     def of(order):
         rows = certified(X[order], fit_intercept=False)
-        sums = GroupSums(rows, Y, loss, None, codes=np.arange(n_groups))
+        sums = GroupedRows(rows, Y, loss, None, codes=np.arange(n_groups))
         with sums.at_work():
             return sums.ask(SecondMoment(made, 0.9999))[0]
 
@@ -307,7 +307,7 @@ def test_the_map_of_a_vector_hangs_on_no_other(stretch, size, rng):
 def whole_moment(X, largest_trace):
     """Return the moment of groups of one row."""
     rows, codes = certified(X, fit_intercept=False), np.arange(len(X))
-    made = GroupSums(rows, np.ones((len(X), 1)), None, codes=codes)
+    made = GroupedRows(rows, np.ones((len(X), 1)), None, codes=codes)
     with made.at_work():
         return made.ask(SecondMoment(NO_NOISE, largest_trace))
 
@@ -331,7 +331,7 @@ def test_traces_of_groups_are_rounded_up(monkeypatch):
     monkeypatch.setattr(_queries, "_TRACE_PARTS", 8.0)
     X = np.full((50, 1), math.sqrt(1.4 / 8.0))
     rows = certified(X, fit_intercept=False)
-    with GroupSums(rows, np.ones((50, 1)), None, codes=np.zeros(50, dtype=int)).at_work() as sums:
+    with GroupedRows(rows, np.ones((50, 1)), None, codes=np.zeros(50, dtype=int)).at_work() as sums:
         assert sums.ask(SecondMoment(NO_NOISE, 1.0))[0] <= 1.0
 
 
@@ -347,13 +347,13 @@ def test_no_number_of_rows_changes_who_computes_the_lengths_of_others(parameters
     pytest.importorskip("numba")
     ids, seen = np.sort(people(rng, 600)), []
     X, y = rng.standard_normal((600, 5)), rng.integers(0, 2, 600)
-    kept = GroupSums.__init__
+    kept = GroupedRows.__init__
 
     def spied(self, rows, *args, **others):
         seen.append((rows.norm, rows.scale if rows.weight is None else rows.weight))
         kept(self, rows, *args, **others)
 
-    monkeypatch.setattr(GroupSums, "__init__", spied)
+    monkeypatch.setattr(GroupedRows, "__init__", spied)
     for most in (0, math.inf):
         monkeypatch.setattr(fused_module, "WORTHWHILE_ENTRIES", most)
         model = DPLogisticRegression(classes=[0, 1], epsilon=9.0, random_state=0, **parameters)

@@ -16,10 +16,10 @@ from tests.door import (
     THIN,
     UNBOUNDED,
     UNSEEN,
+    CertifiedRows,
     CountsOfMappedLengths,
     GaussianMechanism,
     Releases,
-    RowSums,
     SecondMoment,
     SharesAndLosses,
     SumOfCurvatures,
@@ -99,7 +99,7 @@ def test_sums_are_what_they_say_row_by_row(name, rng, no_noise):
     y[NULL] = np.inf
     with (
         np.errstate(invalid="ignore"),
-        RowSums(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums,
+        CertifiedRows(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums,
     ):
         sums.bound_slopes(A, clip)
         one = sums.ask(SharesAndLosses(MODELS[name], w[:, np.newaxis], mechanisms[0]))
@@ -166,7 +166,7 @@ def test_the_covariance_of_a_noisy_matrix_times_a_vector(rng):
 @pytest.mark.parametrize("name", NAMES)
 def test_without_noise_errors_are_the_sandwich(name, rng):
     rows, full, y = problem(rng, 400)
-    with RowSums(rows, y[:, np.newaxis], LOSSES[name], inference=True).at_work() as sums:
+    with CertifiedRows(rows, y[:, np.newaxis], LOSSES[name], inference=True).at_work() as sums:
         smoothness = LOSSES[name].smoothness
         made = plan(n_rows=400, epsilon=math.inf, alpha=1e-3, smoothness=smoothness)
         w, steps = solve_inference(sums, plan=made, model=MODELS[name], run=run_of(made))
@@ -315,7 +315,7 @@ def test_mapped_rows_are_counted_by_length_and_shortened(rng, no_noise):
     counted = GaussianMechanism(
         contribution_bound=1.0, noise_multiplier=1.0, size=bins.n_bins, n_records=60
     )
-    with RowSums(
+    with CertifiedRows(
         rows._replace(weight=weight), y[:, np.newaxis], loss, inference=True
     ).at_work() as sums:
         sums.bound_slopes(A, 1e9)
@@ -385,7 +385,7 @@ def test_no_clip_is_above_the_longest_slope_of_bounded_targets(bounded, rng, no_
     rows, _, y = problem(rng, 400)
     model, loss = MODELS["squared_error"], LOSSES["squared_error"]
     made = plan(n_rows=400, epsilon=100.0, smoothness=1.0, bounded_targets=bounded)
-    with RowSums(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
+    with CertifiedRows(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
         _, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
         white = whiten(as_symmetric(sums.ask(SecondMoment(made.moment.mechanism)), 5) / 400, made)
     largest = 2.0 * made.problem.row_norm * np.linalg.norm(white.A, 2)
@@ -439,7 +439,7 @@ def test_slopes_of_rows_that_fill_their_norm_are_not_clipped(rng, no_noise):
     X /= np.linalg.norm(X, axis=1)[:, np.newaxis]
     rows = clip_rows(X, data_norm=1.0, fit_intercept=True, bias=BIAS)
     y, model, loss = rng.choice([-1.0, 1.0], 400), MODELS["log_loss"], LOSSES["log_loss"]
-    with RowSums(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
+    with CertifiedRows(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
         made = plan(n_rows=400, epsilon=100.0)
         _, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
         moment = as_symmetric(sums.ask(SecondMoment(made.moment.mechanism)), 5) / 400

@@ -13,8 +13,8 @@ from tests._runs import run_of
 from tests.door import (
     LOSSES,
     MODELS,
+    CertifiedRows,
     GaussianMechanism,
-    RowSums,
     _ends,
     clip_rows,
     solve_inference,
@@ -51,7 +51,7 @@ def test_intervals_hold_the_coefficient_of_a_few_long_rows_within_the_norm(epsil
     assert n_given >= 15
 
 
-class Spied(RowSums):
+class Spied(CertifiedRows):
     """Rows that keep what they count."""
 
     seen = ()
@@ -80,7 +80,7 @@ def test_every_row_within_a_norm_counts_whole(epsilon, fit_intercept, adjacency,
     options = {"adjacency": adjacency, "fit_intercept": fit_intercept, "data_norm": norm}
     options |= {"epsilon": epsilon} | (RIDGE if estimator is DPRidge else TWO)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_estimators, "RowSums", Spied)
+        patch.setattr(_estimators, "CertifiedRows", Spied)
         model = estimator(**options).fit(X, y)
     rows, scale, weight, *shortened = Spied.seen
     assert scale is None
@@ -226,7 +226,7 @@ def test_what_clipping_takes_is_within_its_bound(kind, clip, monkeypatch):
     full = np.column_stack([X, np.full(n, BIAS)])
     model, loss = MODELS["squared_error"], LOSSES["squared_error"]
     made = plan(n_rows=n, epsilon=8.0, alpha=1e-9, smoothness=1.0, clipping_norm=clip, max_iter=40)
-    with RowSums(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
+    with CertifiedRows(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
         weights, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
     found = steps.errors
     assert found.quality == "wide"

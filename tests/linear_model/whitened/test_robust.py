@@ -9,7 +9,7 @@ from sklearn.metrics import mean_pinball_loss
 
 from skdp.linear_model import DPHuberRegressor, DPQuantileRegressor, DPRidge
 from tests._runs import HandRun
-from tests.door import ERROR_EDGES, TARGET_EDGES, BallSums, SmoothPinball, learn_quantiles
+from tests.door import ERROR_EDGES, TARGET_EDGES, RawRows, SmoothPinball, learn_quantiles
 from tests.privacy._recorded import record
 
 ROBUST = [DPHuberRegressor, DPQuantileRegressor]
@@ -58,7 +58,7 @@ def test_quantiles_of_counts_are_those_of_the_values(edges, rng):
     is_null[:10_000] = True
     values[:10_000] = 9.0
     wanted = np.array([0.1, 0.5, 0.9])
-    sums, run = BallSums(values, is_null), HandRun(NoNoise)
+    sums, run = RawRows(values, is_null), HandRun(NoNoise)
     found = learn_quantiles(sums, run, "spread", edges=edges, wanted=wanted)
     np.testing.assert_allclose(found, np.quantile(values[10_000:], wanted), atol=0.1)
     below = [(values[10_000:] < edge).mean() for edge in found]
@@ -70,7 +70,7 @@ def test_counts_that_are_noise_give_numbers(count):
     class Noise(NoNoise):
         release = staticmethod(lambda total, stream: np.full_like(total, count))
 
-    sums, run = BallSums(np.zeros((5, 1)), np.zeros(5, dtype=bool)), HandRun(Noise)
+    sums, run = RawRows(np.zeros((5, 1)), np.zeros(5, dtype=bool)), HandRun(Noise)
     wanted = np.array([0.1, 0.9])
     found = learn_quantiles(sums, run, "spread", edges=TARGET_EDGES, wanted=wanted)
     assert np.isfinite(found).all()

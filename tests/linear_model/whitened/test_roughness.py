@@ -9,7 +9,7 @@ from tests._loops import for_each
 from tests._runs import run_of
 from tests.door import (
     RULES,
-    RowSums,
+    CertifiedRows,
     choose_steps,
     noise_covariance,
     solve_whitened,
@@ -95,7 +95,7 @@ def test_the_loop_is_the_algorithm(name, rng, no_noise):  # noqa: F811
     rows, full, Y, loss = problem(rng, name)
     settings = {"max_iter": 8, "clipping_norm": 0.3, "step_size": 0.8, "momentum": 0.4}
     made = plan_of(rows, Y, loss, roughness=ROUGHNESS, epsilon=30.0, alpha=0.01, **settings)
-    with RowSums(rows, Y, loss).at_work() as sums:
+    with CertifiedRows(rows, Y, loss).at_work() as sums:
         found, steps = solve_whitened(sums, plan=made, rules=RULES[name], run=run_of(made))
     known, hidden = known_moment(made, sum(np.outer(z, z) for z in full) / len(full))
     penalty = 0.01 * np.eye(5) + of_weights(ROUGHNESS)

@@ -8,11 +8,11 @@ from scipy.sparse import csr_array, diags_array
 from skdp.linear_model import DPPoissonRegressor
 from tests.door import (
     LOSSES,
-    BlockSums,
+    BlockRows,
+    CertifiedRows,
     GaussianMechanism,
     MemoryRows,
     Multinomial,
-    RowSums,
     SecondMoment,
     SumOfSlopes,
     as_vector,
@@ -70,7 +70,7 @@ def test_the_slack_counts_all_rows_of_a_group(kind, n_columns):
     X = csr_array((300_000, n_columns))
     if kind is np.empty:
         X = np.broadcast_to(0.0, X.shape)
-    sums = BlockSums(X, n_columns)
+    sums = BlockRows(X, n_columns)
     errors = sums._block + sums._chunk / sums._block + n_columns**1.5
     assert rounding_slack(300_000, n_columns, 1) >= 2.0**-52 * errors * sums._chunk
     assert sums._chunk % sums._block == 0
@@ -80,13 +80,13 @@ def test_the_slack_counts_all_rows_of_a_group(kind, n_columns):
 
 def test_sparse_rows_are_read_where_they_lie():
     X = csr_array(np.arange(12.0).reshape(4, 3))
-    sums = BlockSums(X, 3)
+    sums = BlockRows(X, 3)
     rows = sums.read(slice(1, 3))
     np.testing.assert_array_equal(rows.toarray(), X.toarray()[1:3])
     assert np.shares_memory(rows.data, X.data)
     assert sums.read(slice(1, 3)).data is rows.data
     np.testing.assert_array_equal(sums.read(slice(None)).toarray(), X.toarray())
-    of_32_bits = BlockSums(X.astype(np.float32), 3).read(slice(1, 3))
+    of_32_bits = BlockRows(X.astype(np.float32), 3).read(slice(1, 3))
     assert of_32_bits.dtype == np.float64
 
 
@@ -115,7 +115,7 @@ def test_sums_are_those_of_the_rows_one_by_one(
         c = loss.gradient(Y[i], (A @ z) @ w)
         length = np.linalg.norm(A @ z) * np.linalg.norm(c)
         slopes += np.outer(A @ z, c) * min(1.0, 0.7 / max(length, 1e-300))
-    with RowSums(rows, Y, loss).at_work() as sums:
+    with CertifiedRows(rows, Y, loss).at_work() as sums:
         found = sums.ask(SecondMoment(NO_NOISE))
         sums.bound_slopes(A, 0.7)
         steps = sums.ask(SumOfSlopes(w, NO_NOISE))
@@ -130,7 +130,7 @@ def test_without_a_bound_nothing_is_cut_but_null_records(rng):
     full = np.column_stack([X, np.full(20, BIAS)])
     full[4] = 0.0
     Y = 1e6 * rng.standard_normal((20, 1))
-    with RowSums(rows, Y, LOSSES["squared_error"]).at_work() as sums:
+    with CertifiedRows(rows, Y, LOSSES["squared_error"]).at_work() as sums:
         sums.bound_slopes(np.eye(4), math.inf)
         found = sums.ask(SumOfSlopes(np.ones((4, 1)), NO_NOISE))
     np.testing.assert_allclose(found, full.T @ (full.sum(axis=1, keepdims=True) - Y), rtol=1e-12)
@@ -140,7 +140,7 @@ def test_under_a_diagonal_map_each_row_is_cut_to_the_bound(rng):
     A, Y = diags_array([5.0, 1.0, 0.1]), np.full((1, 1), 1e6)
     for row in np.eye(3):
         rows, _ = certified(row[np.newaxis], fit_intercept=False)
-        with RowSums(rows, Y, LOSSES["squared_error"]).at_work() as sums:
+        with CertifiedRows(rows, Y, LOSSES["squared_error"]).at_work() as sums:
             sums.bound_slopes(A, 0.7)
             assert np.linalg.norm(sums.ask(SumOfSlopes(np.zeros((3, 1)), NO_NOISE))) <= 0.7 * (
                 1 + 1e-12
@@ -152,7 +152,7 @@ def test_weights_move_no_moment_beyond_its_bound(rng):
     weights = rng.choice([0.5, 40.0], 20)
     noisy = GaussianMechanism(1.0 + BIAS**2, 1.0, 10, 20)
     for mechanism, counted in ((noisy, np.minimum(weights, 1.0)), (NO_NOISE, weights)):
-        with RowSums(rows, np.ones((20, 1)), None, weights=weights).at_work() as sums:
+        with CertifiedRows(rows, np.ones((20, 1)), None, weights=weights).at_work() as sums:
             found = sums.ask(SecondMoment(mechanism))
         expected = as_vector(full.T @ (counted[:, np.newaxis] * full))
         np.testing.assert_allclose(found, expected, atol=1e-9 + 10.0 * mechanism.grid)
@@ -193,7 +193,7 @@ def test_threads_are_used_and_change_no_bit(form, n_outputs, rng, tmp_path, monk
     mechanism = GaussianMechanism(2.0, 1.0, 21, 1011)
     found = set()
     for n_jobs in (None, 1, 2, 3, 64):
-        with RowSums(rows, Y, loss, n_jobs).at_work() as sums:
+        with CertifiedRows(rows, Y, loss, n_jobs).at_work() as sums:
             moment = sums.ask(SecondMoment(mechanism))
             sums.bound_slopes(A, 0.5)
             found.add(pickle.dumps([moment, sums.ask(SumOfSlopes(w, mechanism))]))
@@ -208,7 +208,7 @@ def test_one_thread_is_enough_for_little_work(rng, monkeypatch):
     monkeypatch.setattr(_blocks, "ThreadPoolExecutor", never)
     rows, _ = certified(rng.standard_normal((1000, 5)))
     Y, loss = labelled(rng, 1000, 1)
-    with RowSums(rows, Y, loss, 4).at_work() as sums:
+    with CertifiedRows(rows, Y, loss, 4).at_work() as sums:
         sums.ask(SecondMoment(NO_NOISE))
 
 
@@ -233,7 +233,7 @@ def test_groups_add_up_exactly_in_any_order(rng, monkeypatch):
     orders = [range, lambda n: range(n)[::-1], rng.permutation, rng.permutation]
     for order in orders:
         monkeypatch.setattr(_blocks, "sum_in_order", in_order(order))
-        with RowSums(rows, Y, loss).at_work() as sums:
+        with CertifiedRows(rows, Y, loss).at_work() as sums:
             sums.bound_slopes(A, 1.3)
             totals.append((sums.ask(SecondMoment(mechanism)), sums.ask(SumOfSlopes(w, mechanism))))
     for moment, slopes in totals[1:]:
@@ -258,7 +258,7 @@ def test_a_record_changes_the_sum_of_its_group_only(rng, monkeypatch):
     mechanism = GaussianMechanism(0.7, 1.0, 5, 1000)
     for null in ((), [500]):
         rows, _ = certified(X, null=null)
-        with RowSums(rows, Y, loss).at_work() as sums:
+        with CertifiedRows(rows, Y, loss).at_work() as sums:
             sums.bound_slopes(A, 0.7)
             sums.ask(SumOfSlopes(w, mechanism))
     one, other = seen[1], seen[3]
@@ -286,7 +286,7 @@ def test_rounding_is_within_the_slack(n_features, n_outputs, stretch, rng):
     A = mapping(rng, p, stretch)
     w = rng.standard_normal((p, n_outputs))
     seen = []
-    with pytest.MonkeyPatch.context() as patch, RowSums(rows, Y, loss).at_work() as sums:
+    with pytest.MonkeyPatch.context() as patch, CertifiedRows(rows, Y, loss).at_work() as sums:
         moment = sums.ask(SecondMoment(NO_NOISE))
         clip = _queries.clip_contributions
 
@@ -353,7 +353,7 @@ def test_a_record_changes_the_sum_of_its_own_group_alone(layout, rng, monkeypatc
             "rounded",
             lambda self, value, groups=groups: groups.append(value.copy()) or value,
         )
-        with RowSums(rows, Y, LOSSES["log_loss"]).at_work() as sums:
+        with CertifiedRows(rows, Y, LOSSES["log_loss"]).at_work() as sums:
             sums.ask(SecondMoment(mechanism))
             sums.bound_slopes(np.eye(17), 0.5)
             sums.ask(SumOfSlopes(w, mechanism))
@@ -372,7 +372,7 @@ def test_an_error_in_a_thread_reaches_the_caller(rng, monkeypatch):
     def fail(*_):
         raise MemoryError
 
-    sums = RowSums(rows, np.ones((len(X), 1)), LOSSES["log_loss"], n_jobs=2)
+    sums = CertifiedRows(rows, np.ones((len(X), 1)), LOSSES["log_loss"], n_jobs=2)
     monkeypatch.setattr(_queries, "_add_products", fail)
     with pytest.raises(MemoryError), sums.at_work():
         sums.ask(SecondMoment(GaussianMechanism(math.inf, 0.0, 10, len(X))))
@@ -392,7 +392,7 @@ def test_sums_of_sparse_rows_are_within_the_slack(n_features, n_outputs, rng):
     rows, full = certified_sparse(X)
     Y, loss = labelled(rng, n_rows, n_outputs)
     A, w = mapping(rng, p), rng.standard_normal((p, n_outputs))
-    with RowSums(rows, Y, loss).at_work() as sums:
+    with CertifiedRows(rows, Y, loss).at_work() as sums:
         moment = sums.ask(SecondMoment(NO_NOISE))
         sums.bound_slopes(A, bound)
         total = sums.ask(SumOfSlopes(w, NO_NOISE))

@@ -10,10 +10,10 @@ from tests.door import (
     LOSSES,
     RULES,
     RULES_IN_BALL,
+    CertifiedRows,
     GaussianMechanism,
     Huber,
     Multinomial,
-    RowSums,
     SecondMoment,
     SmoothPinball,
     Tweedie,
@@ -119,7 +119,7 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, adjacency, share, averag
         momentum=0.4,
         average=average,
     )
-    with RowSums(rows, Y, loss).at_work() as sums:
+    with CertifiedRows(rows, Y, loss).at_work() as sums:
         found, steps = solve_whitened(sums, plan=made, rules=RULES[name], run=run_of(made))
     assert (steps.n_steps, steps.size, steps.momentum, steps.clip) == (10, 0.8, 0.4, 0.3)
     iterates = plain(full, Y, loss, made)

@@ -23,7 +23,11 @@ from tests.dask.test_tables import (
     twin_of,
     untyped,
 )
-from tests.door_dask import pinned_module as _pinned, sums_module as _sums, tables_module as _tables
+from tests.door_dask import (
+    partitioned_module as _sums,
+    pinned_module as _pinned,
+    tables_module as _tables,
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +42,7 @@ def test_workers_that_lost_rows_decide_the_kinds_again(untyped, table, monkeypat
     with dask.config.set({"dataframe.convert-string": False}):
         X, y = in_parts(untyped), in_parts(pd.Series(targets_of("binary", table), name="y"))
     expected = model.fit(X, y).explain(untyped)
-    ask, lost = _sums.PartedSums.ask, []
+    ask, lost = _sums.PartitionedRows.ask, []
 
     def then_lost(self, query):
         # Half of what is pinned, once the kinds are decided.
@@ -47,7 +51,7 @@ def test_workers_that_lost_rows_decide_the_kinds_again(untyped, table, monkeypat
             lost.append(key)
         return ask(self, query)
 
-    monkeypatch.setattr(_sums.PartedSums, "ask", then_lost)
+    monkeypatch.setattr(_sums.PartitionedRows, "ask", then_lost)
     options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
     with LocalCluster(n_workers=2, **options) as made, Client(made) as client:
         model.set_params(client=client).fit(X, y)

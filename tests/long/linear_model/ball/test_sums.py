@@ -8,8 +8,8 @@ import pytest
 from tests.door import (
     LOSSES,
     Ball,
+    CertifiedRows,
     GaussianMechanism,
-    RowSums,
     SecondMoment,
     SumOfSlopes,
     rows_in_ball,
@@ -45,7 +45,7 @@ def test_weighted_rows_have_the_bounds_of_cut_rows(radius, name, fit_intercept, 
         assert 0.0 <= weight <= 1.0
         assert rows.norm[0] * weight <= math.sqrt(largest) * slack
         # Public weights are cut to 1 where there is a bound.
-        sums = RowSums(rows, np.array([[1e3]]), loss)
+        sums = CertifiedRows(rows, np.array([[1e3]]), loss)
         assert np.linalg.norm(sums.ask(SecondMoment(exact))) <= largest * slack
         sums.bound_slopes(A, 0.5)
         assert np.linalg.norm(sums.ask(SumOfSlopes(np.ones((p, 1)), exact))) <= 0.5 * slack

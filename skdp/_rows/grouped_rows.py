@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._rows.blocks import block_rows
-from skdp._rows.row_sums import RowSums
+from skdp._rows.certified_rows import CertifiedRows
 
 # Blocks that one thread adds up.
 _JOB = 8
@@ -25,7 +25,7 @@ def group_rounding_slack(n_groups, n_columns, n_outputs):
     return 2.0 * _UNIT_ROUNDOFF * (per_group + 2.0 * n_groups)
 
 
-class GroupSums(RowSums):
+class GroupedRows(CertifiedRows):
     """Certified rows of which each group is a record; a group's part is cut as a whole.
 
     What a group adds is rounded after it was cut, and whole numbers of grid steps add up exactly.

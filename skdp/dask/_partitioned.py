@@ -43,7 +43,7 @@ _SHARE = 0.5
 _ALIGNED = 64
 
 
-class PartedSums:
+class PartitionedRows:
     """Rows in parts, which answer queries together.
 
     The answer of a part is on the grid of the mechanism that will release the whole. So parts may
@@ -127,7 +127,7 @@ class PartedSums:
         self._on_pass()
 
     def stretch(self, shift, length):
-        """See `BallSums.stretch`."""
+        """See `RawRows.stretch`."""
         return stretch_of(shift, length) if self._is_sparse else 1.0
 
     def of_targets(self, *, weighted=False):
@@ -150,7 +150,7 @@ class PartedSums:
         self._on_pass()
 
     def bound_slopes(self, A, bound, is_measured=False):
-        """See `RowSums.bound_slopes`; instead of lengths, tell that parts keep them."""
+        """See `CertifiedRows.bound_slopes`; instead of lengths, tell that parts keep them."""
         self._cut = Cut(A, bound, self._cut.longest if is_measured else None)
         if not is_measured:
             self._keep(_parts.measure_part, A, bound)
@@ -158,12 +158,12 @@ class PartedSums:
         return True
 
     def shorten(self, longest):
-        """See `RowSums.shorten`."""
+        """See `CertifiedRows.shorten`."""
         self._cut = self._cut._replace(longest=longest)
 
 
 class TargetsOfParts:
-    """The targets of all parts as rows, which are asked as `BallSums` are."""
+    """The targets of all parts as rows, which are asked as `RawRows` are."""
 
     def __init__(self, parts):
         self._parts = parts
@@ -173,7 +173,7 @@ class TargetsOfParts:
         return self._parts.ask_about(TARGETS, query)
 
 
-class LocalSums(PartedSums):
+class LocalRows(PartitionedRows):
     """Parts that are read in order by this process, as many at a time as it has threads.
 
     Copies of rows, and what is kept of them, lie in memory, or if they are many in a file without a

@@ -8,12 +8,12 @@ from scipy.sparse import issparse
 from skdp._families.weights import joint_weights
 from skdp._release.mechanisms import as_vector
 from skdp._rows.batches import squeezed
-from skdp._rows.blocks import BlockSums
+from skdp._rows.blocks import BlockRows
 from skdp._rows.bounds import SMALLEST_NORM, row_norms
 from skdp._rows.fused import kernels_for, units_of
 
 
-class RowSums(BlockSums):
+class CertifiedRows(BlockRows):
     """Certified rows z, n of p columns, the intercept's included, with their targets and a loss.
 
     A row's clipping factor multiplies what is computed from the row, not its entries. Null records,

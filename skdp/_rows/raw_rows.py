@@ -3,12 +3,12 @@
 import numpy as np
 from scipy.sparse import issparse
 
-from skdp._rows.blocks import BlockSums
+from skdp._rows.blocks import BlockRows
 from skdp._rows.bounds import stretch_of
 from skdp._rows.fused import kernels_for
 
 
-class BallSums(BlockSums):
+class RawRows(BlockRows):
     """Rows x as they were read, with those that are marked as null, which add nothing.
 
     With `shares`, of shape (n,), rows count by them: where records are groups of rows, a row has a
