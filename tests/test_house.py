@@ -63,5 +63,5 @@ def test_the_table_is_printed(capsys, monkeypatch):
     monkeypatch.setattr(house, "files_with_private_imports", lambda: 0)
     house.main(["--quick"])
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 7
+    assert len(lines) == 10
     assert all(line.split()[-1].isdigit() for line in lines)
