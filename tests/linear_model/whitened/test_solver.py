@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -274,6 +275,17 @@ def test_no_alpha_makes_a_step_too_long(name, rules, n_rows, alpha, rng):
     assert steps.size * np.linalg.eigvalsh(penalty)[-1] <= 1.0 + 1e-12
     curvature = white.A @ clean @ white.A * loss.smoothness + penalty
     assert steps.size * np.linalg.eigvalsh(curvature)[-1] < 2.0 * (1.0 + steps.momentum)
+
+
+def test_steps_over_rows_that_cancel_have_their_slack():
+    """Beside that of the map: rounding errors of both multiply."""
+    slacks = []
+    for stretch in (1.0, 3.0):
+        made, sums = replace(plan(), stretch=stretch), Records(5, 1)
+        solve_whitened(sums, plan=made, rules=RULES["log_loss"], run=run_of(made))
+        slacks.append({mechanism.rounding_slack for _, mechanism in sums.asked[2:]})
+    (one,), (other,) = slacks
+    assert other == pytest.approx(3.0 * one)
 
 
 def test_a_large_alpha_gives_weights_near_zero(rng):
