@@ -14,6 +14,7 @@ from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
 from tests.door import (
     Ball,
     CountsOfMappedLengths,
+    GaussianMechanism,
     SharesAndLosses,
     SumOfCurvatures,
     SumOfSlopes,
@@ -109,6 +110,29 @@ def sums_of(X, y, model, plan, ball):
         yield sums.ask(SharesAndLosses(MODELS[loss], u, followed.means.mechanism)), followed.means
         yield sums.ask(SumOfCurvatures(MODELS[loss], u, bound, matrix.mechanism)), matrix
         yield sums.ask(SumOfSlopes(u, step.mechanism)), step
+
+
+def test_rows_are_shortened_in_parts_as_in_memory(data):
+    X, y = data
+    reader, ball = Reader(DaskDPRidge(**RIDGE)._reading(), None), Ball(np.zeros(D), np.ones(D), 2.0)
+    rows = reader.bounded_by(ball, X, np.zeros(N, dtype=bool))
+    A, query = (
+        np.eye(D + 1),
+        SumOfSlopes(np.full((D + 1, 1), 0.4), GaussianMechanism(9.0, 0.0, 5, N)),
+    )
+    answers = []
+    with (
+        passes(read_table(*in_parts(X, y)), reader) as parts,
+        reader.asked(rows, reader.targets(y), 1).at_work() as here,
+    ):
+        parts.place(ball)
+        for place in (parts, here):
+            place.bound_slopes(A, 9.0)
+            whole = place.ask(query)
+            place.shorten(0.7)
+            answers.append((whole, place.ask(query)))
+    np.testing.assert_allclose(*answers, rtol=1e-9)
+    assert np.linalg.norm(answers[0][1]) < 0.5 * np.linalg.norm(answers[0][0])
 
 
 @pytest.mark.long
