@@ -1,6 +1,8 @@
 """What is asked of rows, wherever they are."""
 
+from collections.abc import Callable
 from itertools import chain
+from typing import NamedTuple
 
 from skdp._rows.threads import sum_in_order
 
@@ -9,6 +11,12 @@ from skdp._rows.threads import sum_in_order
 # and rows whose labels alone are private.
 RAW, TARGETS, PLACED, CUT = "raw", "targets", "placed", "cut"
 COLUMNS, TABLE, PUBLIC = "columns", "table", "public"
+
+
+class Asked(NamedTuple):
+    """Rows, or targets as rows, that are asked by a function: of a `Query` it gives the answer."""
+
+    ask: Callable
 
 
 class Query:

@@ -15,7 +15,7 @@ from joblib import effective_n_jobs
 
 from skdp._rows.bounds import present_records, stretch_of
 from skdp._rows.fused import can_compile
-from skdp._rows.queries import CUT, TARGETS
+from skdp._rows.queries import CUT, TARGETS, Asked
 from skdp._rows.threads import map_in_order
 from skdp._sklearn import as_configured_here
 from skdp.dask import _parts, _tables
@@ -92,10 +92,10 @@ class PartitionedRows:
 
     def ask(self, query):
         """Return the answer to a `Query`."""
-        return self.ask_about(query.view, query)
+        return self._ask_about(query.view, query)
 
-    def ask_about(self, view, query):
-        """Return the answer to a `Query` about another view of rows than its own."""
+    def _ask_about(self, view, query):
+        """Return the answer to a `Query` about a view of rows."""
         cut = self._cut if view == CUT else None
         args, is_exact = (query, view, cut), query.grid > 0.0
         total = query.join(
@@ -132,7 +132,7 @@ class PartitionedRows:
 
     def of_targets(self, *, weighted=False):
         """Return the targets of all parts as rows. Rows of parts have no weights."""
-        return TargetsOfParts(self)
+        return Asked(partial(self._ask_about, TARGETS))
 
     def move_targets(self, learnt):
         """See `MemoryRows.move_targets`."""
@@ -160,17 +160,6 @@ class PartitionedRows:
     def shorten(self, longest):
         """See `CertifiedRows.shorten`."""
         self._cut = self._cut._replace(longest=longest)
-
-
-class TargetsOfParts:
-    """The targets of all parts as rows, which are asked as `RawRows` are."""
-
-    def __init__(self, parts):
-        self._parts = parts
-
-    def ask(self, query):
-        """Return the answer to a `Query`."""
-        return self._parts.ask_about(TARGETS, query)
 
 
 class LocalRows(PartitionedRows):

@@ -19,7 +19,7 @@ from skdp._rows.sparse import canonical
 from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import validate_arrays
 from skdp.dask._groups import Groups, WithGroups, read_groups
-from skdp.dask._tables import RawTable
+from skdp.dask._tables import RawTable, null_records_of
 from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.walr._queries import LabelledRows
@@ -270,7 +270,7 @@ def _columns(reader, n_threads, X, kept, query, cut):
 @contextmanager
 def _table(reader, n_threads, X, kept, query, cut):
     codes = None if kept.groups is None else kept.groups.codes
-    with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
+    with null_records_of(kept):
         yield kept.table.frame(X, codes)
 
 

@@ -172,12 +172,17 @@ def settle_part(reader, n_threads, X, kept, kinds):
     return kept._replace(table=kept.table.settled(kinds))
 
 
+def null_records_of(kept):
+    """Have the null records of a part be such for whatever reads its rows within the context."""
+    return null_records(np.flatnonzero(kept.norm == 0.0).tolist())
+
+
 def map_table(reader, n_threads, X, kept, basis):
     """Return the columns that a basis makes of a part, and what is kept of it from now on."""
     table = kept.table._replace(basis=basis)
     X = table.rows(X)
     X.flags.writeable = False
-    with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
+    with null_records_of(kept):
         rows = reader.mapped_rows(X)
     return X, kept._replace(table=table, scale=rows.scale, bias=rows.bias, norm=rows.norm)
 
@@ -185,7 +190,7 @@ def map_table(reader, n_threads, X, kept, basis):
 def view_part(reader, n_threads, X, kept, view):
     """Return what is kept of a part whose rows of a basis are mapped once more, in every pass."""
     X = view.of_columns(X)
-    with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
+    with null_records_of(kept):
         rows = reader.mapped_rows(X)
     return kept._replace(
         table=kept.table._replace(view=view),

@@ -1,13 +1,14 @@
 """Rows in memory, with their targets, on their way through a fit."""
 
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
 
 from skdp._families.weights import Weights
 from skdp._rows.bounds import stretch_of
-from skdp._rows.queries import RAW
+from skdp._rows.queries import RAW, Asked
 from skdp._rows.raw_rows import RawRows
 from skdp.linear_model.ball._mixin import shares_of
 
@@ -50,9 +51,9 @@ class MemoryRows:
 
     def of_targets(self, *, weighted=False):
         """Return the targets as rows; if weighted, no record counts for more than one."""
-        return TargetsInMemory(self, weighted)
+        return Asked(partial(self._ask_targets, weighted))
 
-    def ask_targets(self, query, weighted):
+    def _ask_targets(self, weighted, query):
         """Return what targets answer to a `Query`; see `of_targets`."""
         shares = None if query.of_rows_alone else self._shares
         weights = self._weights.of_rows
@@ -109,14 +110,3 @@ class MemoryRows:
             )
             self._placed = self._opened.enter_context(rows.at_work())
         return self._placed
-
-
-class TargetsInMemory:
-    """Targets as rows, which are asked as `RawRows` are."""
-
-    def __init__(self, rows, weighted):
-        self._rows, self._weighted = rows, weighted
-
-    def ask(self, query):
-        """Return the answer to a `Query`."""
-        return self._rows.ask_targets(query, self._weighted)
