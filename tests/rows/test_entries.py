@@ -123,6 +123,14 @@ def test_no_entry_decides_how_another_is_read(entries, random):
         assert moved == [alone[place] for place in order]
 
 
+def test_equal_entries_of_several_types_are_read_each_as_what_it_is():
+    entries = [True, 1, 1.0, np.True_, False, 0, Decimal(1), "1"]
+    for order in (entries, entries[::-1]):
+        words = column_as_list(Untyped.of(Entries.of(order)).read_as(WORD))
+        assert words == [read(entry, WORD) for entry in order]
+    assert {read(entry, WORD) for entry in entries} == {"True", "False", "0", "1"}
+
+
 @pytest.mark.long
 @given(st.lists(ENTRIES, min_size=2, max_size=12), st.data())
 def test_rows_that_are_taken_are_read_as_before(entries, data):
