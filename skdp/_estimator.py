@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from skdp._progress import showing_nothing
 from skdp._release.plan import Budget, GroupBudget, resolve_delta, unprotected_names
 from skdp._sklearn import Interval, StrOptions, diagram_box, forget_owner
 from skdp.accountant import PrivacyReport
@@ -144,6 +145,9 @@ class PrivateEstimator(BaseEstimator):
     # Parameters of the constructors of subclasses.
     ledger: object
     random_state: object
+
+    # Classes without such a parameter fit in little time, and show nothing.
+    verbose = 0
 
     @property
     def privacy_report_(self):
@@ -354,7 +358,8 @@ def rehearse(estimator, X, y, groups=None, *, budget=None):
     copy = clone(estimator).set_params(ledger=REHEARSAL, random_state=None)
     if budget is not None:
         copy.set_params(epsilon=budget.epsilon, delta=budget.delta)
-    with warnings.catch_warnings(action="ignore"), contextlib.suppress(Rehearsed):
+    silence = warnings.catch_warnings(action="ignore")
+    with silence, showing_nothing(), contextlib.suppress(Rehearsed):
         fit_groups(copy, X, y, groups)
 
 

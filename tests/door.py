@@ -21,6 +21,7 @@ from skdp._families.losses import (
 from skdp._families.penalties import Penalty, make_penalty
 from skdp._families.targets import as_targets, clip_targets, encode_labels
 from skdp._families.weights import EVEN, Weights, WeightScale, class_scale, weigh
+from skdp._progress import progress, showing, showing_nothing
 from skdp._release import (
     mechanisms as mechanisms_module,
     plan as plan_module,

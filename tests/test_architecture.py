@@ -25,7 +25,14 @@ FILES = sorted(ROOT.rglob("*.py"))
 # Rooms in the order of the data's way: a file imports skdp modules of earlier rooms only.
 ROOMS = [
     # What the door to scikit-learn asks of rows comes before it.
-    {"_rows.entry_types", "_rows.private_rows", "_rows.sparse", "_version", "exceptions"},
+    {
+        "_progress",
+        "_rows.entry_types",
+        "_rows.private_rows",
+        "_rows.sparse",
+        "_version",
+        "exceptions",
+    },
     {"_rows.containers"},
     {"_checks", "_sklearn"},
     {"_families", "accountant"},

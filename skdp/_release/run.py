@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdp._progress import progress
 from skdp._release.release import ROUNDING_OF_PARTS, costs_of, with_ending
 from skdp.accountant import SelectionEvent
 from skdp.accountant._profile import full_batch_mu
@@ -50,6 +51,7 @@ class Run:
         events = [cost.event for cost in costs_of(self._left)] if charged is None else charged
         self._allowed = self._squared_mu(events)
         self._spent = 0.0
+        self._n_taken, self._progress = 0, progress()
         self.reproducible = stream.reproducible
 
     @property
@@ -132,6 +134,7 @@ class Run:
             self._coins if with_coins else self._stream,
             n_steps=n_steps,
             n_calls_each=release.n_calls,
+            on_release=self._shown(name),
         )
         self._log.append(steps)
         self._check_cost(planned, release, n_steps)
@@ -186,7 +189,14 @@ class Run:
         planned = self._left.pop(self._place(name))
         self._made.add(name)
         self._bounded.discard(name)
+        self._n_taken += 1
         return planned
+
+    def _shown(self, name):
+        """Return what shows how many steps of what was taken last are made, None for nothing."""
+        if not self._progress.is_shown:
+            return None
+        return self._progress.released(name, self._n_taken, self._n_taken + len(self._left))
 
     def _rebind(self, name, release):
         if name in self._bounded:
@@ -286,6 +296,7 @@ class Steps:
     __slots__ = (
         "_most_numbers",
         "_n_calls_each",
+        "_on_release",
         "_release",
         "_stream",
         "mechanism",
@@ -294,10 +305,11 @@ class Steps:
         "name",
     )
 
-    def __init__(self, name, mechanism, stream, *, n_steps, n_calls_each=1):
+    def __init__(self, name, mechanism, stream, *, n_steps, n_calls_each=1, on_release=None):
         self.name, self.mechanism = name, mechanism
         self.n_planned, self._n_calls_each = n_steps * n_calls_each, n_calls_each
         self.n_calls = 0
+        self._on_release = on_release
         # Each number of a release in parts is in one of them.
         self._most_numbers = mechanism.size // n_calls_each if n_calls_each > 1 else math.inf
         self._release, self._stream = mechanism.release, stream
@@ -315,7 +327,7 @@ class Steps:
         if value.size > self._most_numbers:
             raise RuntimeError(f"a part of {self.name!r} has more numbers than was planned.")
         self.n_calls += 1
-        return self._release(value, self._stream)
+        return self._seen(self._release(value, self._stream))
 
     def serve(self, value, noise_multipliers):
         """Return a value with noise that is enough for each of an array of multipliers."""
@@ -324,7 +336,13 @@ class Steps:
         if self.n_calls >= self.n_planned or is_cheaper:
             raise RuntimeError(f"{self.name!r} would cost more than was planned.")
         self.n_calls += 1
-        return serving.release(value, self._stream)
+        return self._seen(serving.release(value, self._stream))
+
+    def _seen(self, released):
+        """Return what was released, after its number is shown."""
+        if self._on_release is not None:
+            self._on_release(self.n_calls, self.n_planned)
+        return released
 
     def jointly(self, first, second):
         """Release two arrays as one vector and return them in their shapes."""

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_finite, check_n_jobs
-from skdp._estimator import CaptionMixin, is_private
+from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, is_private
 from skdp._families.targets import unit_of
 from skdp._rows.frames import read_frame
 from skdp._rows.fused import sums_of
@@ -29,7 +29,7 @@ from skdp.additive._shapes import all_noise, bent, means_of, monotone, shape_of
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
-    COMMON_CONSTRAINTS,
+    EXECUTION_CONSTRAINTS,
     POSITIVE,
     RowPrivateEstimator,
     weights_public,
@@ -50,13 +50,12 @@ from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, assumed_kind
 
 CONSTRAINTS = {
     "alpha": [POSITIVE, StrOptions({"auto"})],
-    **{name: COMMON_CONSTRAINTS[name] for name in ("epsilon", "delta", "adjacency")},
-    **{name: COMMON_CONSTRAINTS[name] for name in ("ledger", "random_state")},
+    **BUDGET_CONSTRAINTS,
     **TABLE_CONSTRAINTS,
     "interactions": ["array-like", StrOptions({"auto"}), None],
     "monotonic_cst": ["array-like", dict, None],
     "features_budget": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
-    "n_jobs": [Integral, None],
+    **EXECUTION_CONSTRAINTS,
 }
 
 
@@ -303,8 +302,7 @@ class BaseAdditive(
         model.n_features_in_ = fitted.basis.n_columns
         model._set_coefs(fitted.coefs, 1.0, target_units)
         self._set_target_units(model, target_units)
-        unit = np.max(unit_of(target_units))
-        covariance = unit**2 * fitted.covariance
+        covariance = np.max(unit_of(target_units)) ** 2 * fitted.covariance
         are_noise = self._set_terms(model, fitted.basis, frame, signs, covariance)
         if is_private(self):
             self._warn_of_noise(plan, len(frame.names), len(fitted.coefs), are_noise=are_noise)
@@ -437,6 +435,10 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
         of the package), because more would take longer. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -535,6 +537,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         features_budget="auto",
         feature_bounds=None,
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -553,6 +556,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         self.features_budget = features_budget
         self.feature_bounds = feature_bounds
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 

@@ -101,6 +101,10 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
         of the package), because more would take longer. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -197,6 +201,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         feature_bounds=None,
         target_bounds=None,
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -215,6 +220,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 

@@ -78,7 +78,7 @@ class DaskAdditive(DaskTwin):
         set_columns(reads, table)
         reads._kinds = frame.kinds
         reader = _Reader(reads, model._reading(), self.n_jobs)
-        with passes(table, reader, client=client, verbose=self.verbose) as rows:
+        with passes(table, reader, client=client) as rows:
             # 3. plan from public numbers
             n_records, by_group = rows.count_records(groups)
             plan = self._plan_of(specs, n_records, n_outputs, by_group)
@@ -217,7 +217,9 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
     verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -436,7 +438,9 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
     verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable

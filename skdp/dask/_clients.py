@@ -1,10 +1,15 @@
 """Where partitions are computed, and what is told when that fails."""
 
+import time
 from concurrent.futures import CancelledError
 
 from dask.optimization import cull
 from distributed import default_client
 
+from skdp._progress import progress
+
+# Seconds after which it is looked how many tasks are done, where that is shown.
+_BETWEEN_LOOKS = 0.05
 CHANGED = (
     "a partition gave other rows than it did before, and bounds hold for those: persist the "
     "collection, or read it from something that doesn't change."
@@ -69,6 +74,25 @@ def call_locally(function, *args, **options):
 def call_client(function, *args, **options):
     """Return what a method of a client gives."""
     return _withheld(_FAILED_THERE, function, *args, **options)
+
+
+def gathered(client, futures, what=None):
+    """Return the results of futures; how many are done is shown, where what they do has a name."""
+    shown = progress()
+    if what is not None and shown.is_shown:
+        call_client(_shown_until_done, futures, shown.counted(what, len(futures)))
+    return call_client(client.gather, futures)
+
+
+def _shown_until_done(futures, one_done):
+    pending = list(futures)
+    while pending:
+        left = [future for future in pending if not future.done()]
+        for _ in range(len(pending) - len(left)):
+            one_done()
+        pending = left
+        if pending:
+            time.sleep(_BETWEEN_LOOKS)
 
 
 def _withheld(failed, function, *args, **options):

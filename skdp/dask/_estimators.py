@@ -107,7 +107,7 @@ class DaskWhitened(DaskTwin):
 
         # 2. bound the data, where it is
         reader = Reader(self._reading(), self.n_jobs)
-        with passes(table, reader, client=client, verbose=self.verbose) as rows:
+        with passes(table, reader, client=client) as rows:
             # 3. plan from public numbers
             n_records, by_group = rows.count_records(groups)
             plan = self._plan(n_records, table.n_features, n_outputs, by_group=by_group)
@@ -240,7 +240,9 @@ class DaskDPRidge(DaskRegressorMixin, DaskWhitened, DPRidge):
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
     verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -499,7 +501,9 @@ class DaskDPLogisticRegression(DaskClassifierMixin, DaskWhitened, DPLogisticRegr
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
     verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -770,7 +774,9 @@ class DaskDPHuberRegressor(DaskRegressorMixin, DaskWhitened, DPHuberRegressor):
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
     verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -1003,7 +1009,9 @@ class DaskDPQuantileRegressor(DaskRegressorMixin, DaskWhitened, DPQuantileRegres
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
     verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable

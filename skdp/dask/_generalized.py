@@ -109,7 +109,9 @@ class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
     verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -336,7 +338,9 @@ class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
     verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -569,7 +573,9 @@ class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
     verbose : int, default=0
-        Above 0, a bar counts passes over the rows, by tqdm.
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable

@@ -13,6 +13,7 @@ import dask
 import numpy as np
 from joblib import effective_n_jobs
 
+from skdp._progress import progress
 from skdp._rows.bounds import present_records, stretch_of
 from skdp._rows.fused import can_compile
 from skdp._rows.queries import CUT, TARGETS, Asked
@@ -48,9 +49,8 @@ class PartitionedRows:
 
     The answer of a part is on the grid of the mechanism that will release the whole. So parts may
     be added in any order, and a part that was asked twice counts as it did before. Without noise
-    there is no grid: answers are then joined in the order of parts. `on_pass` is called at the end
-    of every pass over the rows; for the reader see `RowReader`. Sums of all parts are `compiled`,
-    or of none.
+    there is no grid: answers are then joined in the order of parts. For the reader see `RowReader`.
+    Sums of all parts are `compiled`, or of none.
 
     Subclasses have `read`, which reads all parts twice and keeps what is kept of them (a ValueError
     that quotes no entry if one can't be used, or changed) and tells by `_is_sparse` whether the
@@ -60,8 +60,8 @@ class PartitionedRows:
     be joined in any order. All that holds rows is dropped by `close`.
     """
 
-    def __init__(self, table, reader, on_pass, compiled):
-        self._table, self._reader, self._on_pass = table, reader, on_pass
+    def __init__(self, table, reader, compiled):
+        self._table, self._reader = table, reader
         # Targets, and so digests, follow from who reads a part. It is read as at first whenever it
         # is, whoever asks.
         self._first_reader = reader
@@ -87,7 +87,6 @@ class PartitionedRows:
         if groups is None:
             return self.n_rows, False
         groups_of_parts = list(self._answers("groups", _parts.part_groups, ()))
-        self._on_pass()
         return count_groups(groups_of_parts), True
 
     def ask(self, query):
@@ -98,16 +97,13 @@ class PartitionedRows:
         """Return the answer to a `Query` about a view of rows."""
         cut = self._cut if view == CUT else None
         args, is_exact = (query, view, cut), query.grid > 0.0
-        total = query.join(
+        return query.join(
             self._answers(view, _parts.answer, args, join=query.join if is_exact else None)
         )
-        self._on_pass()
-        return total
 
     def decided(self, kinds):
         """Return these rows, of a table in which the kinds of columns, by place, are decided."""
         self._keep(_tables.settle_part, kinds)
-        self._on_pass()
         return self
 
     def map_to(self, estimator, basis):
@@ -124,7 +120,6 @@ class PartitionedRows:
         """See `MemoryRows.view`: rows are mapped once more in every pass."""
         self._reader = self._reader.of(estimator)
         self._keep(_tables.view_part, view)
-        self._on_pass()
 
     def stretch(self, shift, length):
         """See `RawRows.stretch`."""
@@ -137,25 +132,21 @@ class PartitionedRows:
     def move_targets(self, learnt):
         """See `MemoryRows.move_targets`."""
         self._keep(_parts.move_targets, learnt)
-        self._on_pass()
 
     def take_errors(self, coefs, bias):
         """See `MemoryRows.take_errors`."""
         self._keep(_parts.take_errors, coefs, bias)
-        self._on_pass()
 
     def place(self, ball):
         """Have rows put into the units of a ball from now on, or clipped where it is None."""
         self._keep(_parts.place_part, ball)
-        self._on_pass()
 
     def bound_slopes(self, A, bound, is_measured=False):
         """See `CertifiedRows.bound_slopes`; instead of lengths, tell that parts keep them."""
         self._cut = Cut(A, bound, self._cut.longest if is_measured else None)
         if not is_measured:
             self._keep(_parts.measure_part, A, bound)
-            self._on_pass()
-        return True
+            return True
 
     def shorten(self, longest):
         """See `CertifiedRows.shorten`."""
@@ -169,8 +160,8 @@ class LocalRows(PartitionedRows):
     name, where temporary files are. Rows for which that has no room are read again in each pass.
     """
 
-    def __init__(self, table, reader, on_pass):
-        super().__init__(table, reader, on_pass, can_compile(table.n_entries))
+    def __init__(self, table, reader):
+        super().__init__(table, reader, can_compile(table.n_entries))
         parts = zip(culled(table.rows), culled(table.targets), strict=True)
         self._parts = list(zip(self._stated, *zip(*parts, strict=True), strict=True))
         n_threads = effective_n_jobs(reader.n_jobs)
@@ -178,12 +169,14 @@ class LocalRows(PartitionedRows):
         self._n_threads = n_threads // self._n_parts
 
     def read(self):
-        self._owned = self._stored(self._map(self._own, self._parts), _with_room)
+        shown, n_parts = progress(), len(self._parts)
+        own = shown.each("reading", n_parts, self._map(self._own, self._parts))
+        self._owned = self._stored(own, _with_room)
         again = self._map(partial(self._read, verdict_of_part), self._parts)
+        again = shown.each("checking", n_parts, again)
         if list(again) != [verdict(kept) for _, kept in self._owned]:
             raise ValueError(CHANGED)
         self._is_sparse = any(kept.is_sparse for _, kept in self._owned)
-        self._on_pass()
 
     def _read(self, function, stated, *pair):
         X, y = (call_locally(dask.get, *part) for part in pair)
@@ -204,7 +197,6 @@ class LocalRows(PartitionedRows):
         # Raw rows stay where there is no room for their columns.
         two = zip(self._owned, self._stored(mapped, _with_room), strict=True)
         self._owned = [(x, k) if X is None else (X, _tables.of_mapped(k)) for (x, _), (X, k) in two]
-        self._on_pass()
 
     def _answers(self, name, function, args, join=None):
         return self._each(function, args)

@@ -12,22 +12,10 @@ PARTITIONS = "the partitions of the collections, and that how they were cut does
 
 
 @contextmanager
-def passes(table, reader, *, client=None, verbose=0):
+def passes(table, reader, *, client=None):
     """Give the rows of a table, which were read and answer queries: by a client, or here."""
-    with _bar(verbose) as on_pass, single_threaded_blas:
+    with single_threaded_blas:
         here = LocalRows if client is None else partial(PinnedRows, client=client)
-        with closing(here(table, reader, on_pass)) as rows:
+        with closing(here(table, reader)) as rows:
             rows.read()
             yield rows
-
-
-@contextmanager
-def _bar(verbose):
-    """Give a function to call after each pass, which shows a bar where that is asked for."""
-    if not verbose:
-        yield lambda: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(desc="passes over the rows", unit=" pass") as bar:
-        yield bar.update

@@ -13,7 +13,7 @@ from joblib import effective_n_jobs, parallel_config
 from skdp._rows.fused import can_compile
 from skdp._rows.threads import map_in_order, single_threaded_blas
 from skdp.dask import _parts
-from skdp.dask._clients import CHANGED, call_client
+from skdp.dask._clients import CHANGED, call_client, gathered
 from skdp.dask._partitioned import PartitionedRows, refuse_other, refuse_rejected
 from skdp.dask._tables import map_table, of_mapped
 
@@ -71,7 +71,7 @@ class PinnedRows(PartitionedRows):
     worker has room is read, and compared, in each pass, by a task of its own.
     """
 
-    def __init__(self, table, reader, on_pass, client):
+    def __init__(self, table, reader, client):
         self._client, workers = client, list(call_client(client.nthreads))
         # By tasks: whoever else asks a worker that dies may wait for ever. Workers that come later,
         # and can't, will fail when they are to.
@@ -80,20 +80,19 @@ class PinnedRows(PartitionedRows):
         # A task that was sent while no worker lived, and prefers a dead one, would never run. So
         # sums wait for this, which any worker does.
         (self._begun,) = self._submit("begin", [(bool,)])
-        super().__init__(table, reader, on_pass, bool(can) and all(can))
+        super().__init__(table, reader, bool(can) and all(can))
         # By place: what was loaded, by whom, and whether it has the rows; and what was kept of all
         # parts, one by one.
         self._loads, self._held, self._steps = {}, {}, []
 
     def read(self):
         everything = range(len(self._stated))
-        self._seen = self._load(everything)
+        self._seen = self._load(everything, "reading")
         refuse_rejected(self._seen)
         again = [(_parts.verdict_of_part, *self._part(place)) for place in everything]
-        if self._gather(self._submit("check", again)) != self._seen:
+        if self._gather(self._submit("check", again), "checking") != self._seen:
             raise ValueError(CHANGED)
         self._is_sparse = any(is_sparse for _, is_sparse in self._seen)
-        self._on_pass()
 
     def close(self):
         # Workers then drop what they pinned.
@@ -105,12 +104,15 @@ class PinnedRows(PartitionedRows):
         rows = self._table.rows[place], self._table.targets[place]
         return self._first_reader, self._stated[place], self._seal, *rows
 
-    def _load(self, places):
-        """Have parts pinned, in the place of what was, and return what they are."""
+    def _load(self, places, what=None):
+        """Have parts pinned, in the place of what was, and return what they are.
+
+        What is done is shown, where it has a name.
+        """
         tasks = [(_load, *self._part(place)) for place in places]
         futures = self._submit("load", tasks)
         self._loads.update(zip(places, futures, strict=True))
-        verdicts, workers = zip(*self._gather(futures), strict=True)
+        verdicts, workers = zip(*self._gather(futures, what), strict=True)
         self._held.update(zip(places, workers, strict=True))
         return list(verdicts)
 
@@ -120,7 +122,6 @@ class PinnedRows(PartitionedRows):
 
     def map_table(self, basis):
         self._steps = [*self._steps, (_mapped, map_table, self._reader, (basis,))]
-        self._on_pass()
 
     def _answers(self, name, function, args, join=None):
         answer_of, missing = {}, range(len(self._stated))
@@ -176,8 +177,8 @@ class PinnedRows(PartitionedRows):
                 made.append(dask.delayed(function, pure=False)(*args, dask_key_name=key))
         return call_client(self._client.compute, made, optimize_graph=False)
 
-    def _gather(self, futures):
-        return call_client(self._client.gather, futures)
+    def _gather(self, futures, what=None):
+        return gathered(self._client, futures, what)
 
 
 def _load(*part):

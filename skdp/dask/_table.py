@@ -1,5 +1,6 @@
 """Collections of Dask as rows in parts, and what a function makes of these, lazily."""
 
+from contextlib import nullcontext
 from functools import partial
 from typing import NamedTuple
 from uuid import uuid4
@@ -9,12 +10,14 @@ import dask.array
 import numpy as np
 import pandas as pd
 from dask.base import is_dask_collection
+from dask.callbacks import Callback
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._progress import progress
 from skdp._rows.entry_types import is_of_numbers
 from skdp._rows.private_rows import private_rows
-from skdp.dask._clients import call_client, call_locally
+from skdp.dask._clients import call_client, call_locally, gathered
 from skdp.dask._groups import with_groups
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.preprocessing import BoundsScaler, NormClipper
@@ -29,6 +32,8 @@ _OTHER_PARTS = (
     "X and {0} have other numbers of rows in their partitions; of arrays take "
     "{0}.rechunk({{0: X.chunks[0]}})."
 )
+# Keys of tasks that count the rows of a part begin so.
+_COUNT = "skdp-count-"
 # Stands for zeros.
 NO_TARGETS = object()
 # They learn nothing, and are fitted to know the number of columns.
@@ -132,7 +137,7 @@ def _partitions(collection, name, compute_chunk_sizes, client):
     if np.isnan(sizes).any():
         if not compute_chunk_sizes:
             raise ValueError(_UNKNOWN.format(name))
-        sizes = _counted(parts, client)
+        sizes = _counted(parts, f"counting {name}", client)
     return parts, [int(size) for size in sizes], width
 
 
@@ -147,12 +152,27 @@ def parts_of_frame(frame):
     return kept.to_delayed(optimize_graph=False)
 
 
-def _counted(parts, client):
+def _counted(parts, what, client):
     count = dask.delayed(_n_rows)
-    counts = [count(part, dask_key_name=f"skdp-count-{uuid4().hex}") for part in parts]
+    counts = [count(part, dask_key_name=f"{_COUNT}{uuid4().hex}") for part in parts]
     if client is None:
-        return call_locally(dask.compute, *counts, scheduler="synchronous")
-    return call_client(client.gather, call_client(client.compute, counts, optimize_graph=False))
+        with _counts_shown(what, len(parts)):
+            return call_locally(dask.compute, *counts, scheduler="synchronous")
+    return gathered(client, call_client(client.compute, counts, optimize_graph=False), what)
+
+
+def _counts_shown(what, n_parts):
+    """Return a context in which it is shown how many parts are counted."""
+    shown = progress()
+    if not shown.is_shown:
+        return nullcontext()
+    one_done = shown.counted(what, n_parts)
+
+    def task_done(key, *_):
+        if str(key).startswith(_COUNT):
+            one_done()
+
+    return Callback(posttask=task_done)
 
 
 def _n_rows(part):

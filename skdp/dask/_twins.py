@@ -15,8 +15,8 @@ from skdp.ledger._account import ALREADY_CHARGED
 class DaskTwin:
     """What estimators on collections share.
 
-    A subclass takes the parameters of a class for rows in memory, and before the ledger those of
-    Dask: `client`, `compute_chunk_sizes` and `verbose`.
+    A subclass takes the parameters of a class for rows in memory, and after `n_jobs` those of
+    Dask: `client` and `compute_chunk_sizes`.
     """
 
     # The class for rows in memory.
@@ -34,7 +34,9 @@ class DaskTwin:
 
     def _reading(self):
         """Return what workers get to know of this: neither a seed nor a ledger."""
-        return self._local(**{**self._shared(), "random_state": None, "ledger": ALREADY_CHARGED})
+        return self._local(
+            **{**self._shared(), "verbose": 0, "random_state": None, "ledger": ALREADY_CHARGED}
+        )
 
     def _shared(self):
         """Return the parameters that the class in memory has, too.
@@ -155,7 +157,7 @@ class DaskClassifierMixin:
         return self._mapped("predict_proba", X)
 
 
-OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
+OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"]}
 # Estimators on Dask collections take no weights of classes.
 _WITHOUT = {"class_weight"}
 

@@ -52,7 +52,10 @@ COMMON_CONSTRAINTS = {
     "fit_intercept": ["boolean"],
     "accountant": [StrOptions({"pld", "rdp"})],
     **BUDGET_CONSTRAINTS,
+    "verbose": ["verbose"],
 }
+# No result depends on these.
+EXECUTION_CONSTRAINTS = {"n_jobs": [Integral, None], "verbose": ["verbose"]}
 # Estimators that take batches of rows have these.
 BATCH_CONSTRAINTS = {
     **COMMON_CONSTRAINTS,
@@ -60,7 +63,7 @@ BATCH_CONSTRAINTS = {
     "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "clipping_norm": [POSITIVE, StrOptions({"auto"})],
     "average": ["boolean"],
-    "n_jobs": [Integral, None],
+    **EXECUTION_CONSTRAINTS,
 }
 
 # Texts are refused later, with the remedy.

@@ -16,6 +16,7 @@ from skdp._estimator import (
     rehearse,
     require_groups,
 )
+from skdp._progress import progress
 from skdp.additive._estimators import BaseAdditive
 from skdp.exceptions import CostlySearchWarning, warn_user
 from skdp.ledger._account import ALREADY_CHARGED
@@ -141,11 +142,13 @@ class Candidates:
 
     def rehearse(self, X, table, y, groups, budget):
         """Fit all up to where they would be charged: what one refuses is an error here."""
+        tried = progress().counted("candidates tried", len(self.models))
         for model in map(clone, self.models):
             rows = rows_for_last(model, X, table, reset=True)
             # Trials do the same.
             with config_context(enable_metadata_routing=False):
                 rehearse(last_step(model), rows, y, groups, budget=budget)
+            tried()
 
     def check_targets(self, y):
         """Refuse targets that some would fail on."""

@@ -77,6 +77,7 @@ CONSTRAINTS = {
     "n_trials": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"})],
     "method": [StrOptions({"auto", "repeat", "compose"})],
     "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
     **COUNTED,
 }
 
@@ -528,6 +529,12 @@ class DPGridSearch(BaseSearch):
     n_jobs : int, default=None
         Workers that share the trials, as in joblib. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is, and nothing of the data (:ref:`progress`): how many
+        candidates were tried before any noise, and for "compose" how many are fitted. The number of
+        trials of "repeat" is secret, so that nothing is shown while they run. 1 moves a bar where
+        tqdm is installed and a terminal or notebook shows it, and prints lines elsewhere. 2 always
+        prints lines.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the search reproducible,
         also for anyone who learns it and subtracts the noise. The report says that there was one.
@@ -620,6 +627,7 @@ class DPGridSearch(BaseSearch):
         average_over="rows",
         rows_per_group="auto",
         n_jobs=None,
+        verbose=0,
         random_state=None,
         ledger=None,
     ):
@@ -635,6 +643,7 @@ class DPGridSearch(BaseSearch):
         self.average_over = average_over
         self.rows_per_group = rows_per_group
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
         self.ledger = ledger
 
@@ -706,6 +715,12 @@ class DPRandomizedSearch(BaseSearch):
     n_jobs : int, default=None
         Workers that share the trials, as in joblib. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is, and nothing of the data (:ref:`progress`): how many
+        candidates were tried before any noise, and for "compose" how many are fitted. The number of
+        trials of "repeat" is secret, so that nothing is shown while they run. 1 moves a bar where
+        tqdm is installed and a terminal or notebook shows it, and prints lines elsewhere. 2 always
+        prints lines.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the search reproducible,
         also for anyone who learns it and subtracts the noise. The report says that there was one.
@@ -802,6 +817,7 @@ class DPRandomizedSearch(BaseSearch):
         average_over="rows",
         rows_per_group="auto",
         n_jobs=None,
+        verbose=0,
         random_state=None,
         ledger=None,
     ):
@@ -818,6 +834,7 @@ class DPRandomizedSearch(BaseSearch):
         self.average_over = average_over
         self.rows_per_group = rows_per_group
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
         self.ledger = ledger
 

@@ -18,6 +18,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from skdp._estimator import fit_groups
+from skdp._progress import progress, showing_nothing
 from skdp._rows.bounds import counted_rows
 from skdp._sklearn import take_rows
 from skdp.ledger._account import ALREADY_CHARGED
@@ -122,6 +123,7 @@ class Outcome(NamedTuple):
 
 def run_repeated(plan, models, records, run, n_jobs):
     """Run a secret number of trials and return the best outcome."""
+    progress().note("trials, whose number is secret")
     count, trials = run.spawn(2)
     n_trials = plan.event.repetitions.sample(count)
     streams = list(enumerate(trials.spawn(n_trials)))
@@ -143,7 +145,16 @@ def run_composed(plan, models, records, run, n_jobs):
     def all_of(numbered):
         return [(i, *_fit_and_count(models[i], plan, records, one)) for i, one in numbered]
 
-    fitted = sorted(chain(*_in_parallel(all_of, numbered, n_jobs)), key=lambda one: one[0])
+    # Workers count nothing: a few candidates at a time are shown as they are done.
+    shown, fitted = progress(), []
+    n_at_once = effective_n_jobs(n_jobs) if shown.is_shown else len(models)
+    one_done = shown.counted("candidates fitted", len(models))
+    for first in range(0, len(models), n_at_once):
+        some = numbered[first : first + n_at_once]
+        fitted += chain(*_in_parallel(all_of, some, n_jobs))
+        for _ in some:
+            one_done()
+    fitted.sort(key=lambda one: one[0])
     place = run.release(SEARCH, np.array([total for _, total, _ in fitted]))
     return Outcome(math.nan, 0, place, fitted[place][2])
 
@@ -166,7 +177,7 @@ def _silently(function, *args):
 @contextlib.contextmanager
 def _silence():
     """Have nothing that a record does to a trial be seen, nor be made an error by a setting."""
-    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+    with showing_nothing(), warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         yield
 
 

@@ -82,8 +82,10 @@ class BoundsPassingPipeline(Pipeline):
         return self
 
 
-def fit_chain(steps, X, y, bounds=NOTHING, groups=None):
+def fit_chain(steps, X, y, bounds=NOTHING, groups=None, begin=None):
     """Fit transformers one after the other, on rows of such bounds and groups.
+
+    Before each, `begin` is called with its name.
 
     Returns
     -------
@@ -92,7 +94,9 @@ def fit_chain(steps, X, y, bounds=NOTHING, groups=None):
     bounds : OutputBounds
         Of what is returned.
     """
-    for _, step in steps:
+    for name, step in steps:
+        if begin is not None:
+            begin(name)
         if step is None or step == "passthrough":
             continue
         pass_bounds(step, bounds)

@@ -8,6 +8,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
+from skdp._progress import progress
 from skdp._rows.groups import encode_groups
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import LargeDeltaWarning
@@ -93,6 +94,10 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         name of a container stands for all steps in it, in equal parts. A list is in the order of
         the steps. "auto" gives three quarters to a last step that predicts, and equal parts of the
         rest to the others.
+    verbose : int, default=0
+        Above 0, a fit shows which step it is at, and nothing of the data (:ref:`progress`). 1 moves
+        a bar where tqdm is installed and a terminal or notebook shows it, and prints lines
+        elsewhere. 2 always prints lines. A step with a `verbose` of its own shows its releases.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which all steps are charged once, before any noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -153,14 +158,13 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         "steps": [list, tuple],
         **BUDGET_CONSTRAINTS,
         "shares": [StrOptions({"auto"}), dict, list, tuple, np.ndarray],
+        "verbose": ["verbose"],
         "allow": [tuple, list],
     }
 
     _reads_raw = True
-    # scikit-learn's Pipeline has these as parameters, and would keep or print more than is
-    # released.
+    # scikit-learn's Pipeline has these as parameters, and would keep more than is released.
     memory = None
-    verbose = False
     transform_input = None
 
     def __init__(
@@ -171,6 +175,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         delta="auto",
         adjacency="zero_out",
         shares="auto",
+        verbose=0,
         ledger=None,
         random_state=None,
         allow=(),
@@ -180,6 +185,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         self.delta = delta
         self.adjacency = adjacency
         self.shares = shares
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
         self.allow = allow
@@ -233,7 +239,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
         # 2. steps that learn nothing bound the data
         n_before = n_public(step_list(steps))
-        rows, bounds = fit_chain(steps[:n_before], X, y)
+        begin = progress().named("step", len(steps))
+        rows, bounds = fit_chain(steps[:n_before], X, y, begin=begin)
         rest = steps[n_before:]
         if rest:
             pass_bounds(rest[0][1], bounds)
@@ -256,7 +263,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         with warnings.catch_warnings():
             # The plan has reported it.
             warnings.simplefilter("ignore", LargeDeltaWarning)
-            rows, bounds = fit_chain(rest[:-1], rows, y, bounds, groups)
+            rows, bounds = fit_chain(rest[:-1], rows, y, bounds, groups, begin)
+            begin(rest[-1][0])
             pass_bounds(rest[-1][1], bounds)
             fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1], groups=groups)
         warn_unbounded(*rest[-1], bounds)
@@ -439,6 +447,7 @@ def make_private_pipeline(
     delta="auto",
     adjacency="zero_out",
     shares="auto",
+    verbose=0,
     ledger=None,
     random_state=None,
     allow=(),
@@ -456,6 +465,8 @@ def make_private_pipeline(
         Which data sets are neighbouring.
     shares : "auto", dict or list of float, default="auto"
         Shares of the budget for the steps.
+    verbose : int, default=0
+        Whether a fit shows which step it is at.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study.
     random_state : int, RandomState instance or None, default=None
@@ -488,6 +499,7 @@ def make_private_pipeline(
         delta=delta,
         adjacency=adjacency,
         shares=shares,
+        verbose=verbose,
         ledger=ledger,
         random_state=random_state,
         allow=allow,

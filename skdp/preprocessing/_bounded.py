@@ -128,6 +128,8 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [0.3, 0.4]])
     """
 
+    # It learns nothing, and so has nothing to show.
+    verbose = 0
     _parameter_constraints = {  # noqa: RUF012
         "data_norm": [Interval(Real, 1e-30, 1e30, closed="both")]
     }
@@ -236,6 +238,8 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 1. ,  1. ]])
     """
 
+    # It learns nothing, and so has nothing to show.
+    verbose = 0
     _parameter_constraints = {  # noqa: RUF012
         "feature_bounds": ["array-like"],
         "feature_range": ["array-like"],

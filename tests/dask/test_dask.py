@@ -98,12 +98,6 @@ def in_parts(X, y, size=700):
     return arrays[0], arrays[1].rechunk({axis: -1 for axis in range(1, y.ndim)})
 
 
-def passes_of(fitted):
-    """Return how often all rows were read: before, for the ball, for the moment, and in steps."""
-    *of_ball, _, _ = fitted.privacy_report_.events
-    return 3 + (len(of_ball) + 1 if of_ball else 0) + fitted.n_iter_
-
-
 def weights(fitted):
     return np.append(np.ravel(fitted.coef_), fitted.intercept_)
 
@@ -175,7 +169,7 @@ def test_parts_are_computed_with_nothing_of_others(data):
     meta = {"dtype": float, "meta": np.empty((0, D))}
     model = DaskDPRidge(max_iter=3, n_jobs=2, **RIDGE).fit(X.map_blocks(counted, **meta), y)
     assert len(seen) == 2 * X.numblocks[0]
-    total = _sums.LocalRows(read_table(X, y), _reader(model), None)
+    total = _sums.LocalRows(read_table(X, y), _reader(model))
     assert all(len(graph) <= 3 for _, (graph, _), _ in total._parts)
 
 
@@ -234,15 +228,14 @@ def test_a_twin_takes_what_its_class_in_memory_takes(name):
     assert name == f"Dask{twin._local.__name__}"
     taken = list(inspect.signature(twin).parameters.values())
     place = [parameter.name for parameter in taken].index("client")
-    of_dask = taken[place : place + 3]
+    of_dask = taken[place : place + 2]
     assert [(parameter.name, parameter.default) for parameter in of_dask] == [
         ("client", None),
         ("compute_chunk_sizes", False),
-        ("verbose", 0),
     ]
-    assert taken[place + 3].name == "ledger"
+    assert [parameter.name for parameter in taken[place + 2 :][:2]] == ["verbose", "ledger"]
     of_local = inspect.signature(twin._local).parameters.values()
-    assert taken[:place] + taken[place + 3 :] == [
+    assert taken[:place] + taken[place + 2 :] == [
         parameter for parameter in of_local if parameter.name != "class_weight"
     ]
 
@@ -364,12 +357,26 @@ def test_transformed_rows_are_counted(kind, data):
         len(transform(NormClipper(0.7), X))
 
 
-def test_passes_are_shown(data, capsys):
-    X, y = in_parts(data[0], data[1][:, 0])
-    for ball in ({}, {"ball_budget": 0}):
-        model = DaskDPRidge(verbose=1, max_iter=3, **ball, **RIDGE).fit(X, y)
-        assert f"passes over the rows: {passes_of(model)} pass" in capsys.readouterr().err
-    assert passes_of(model) == 6
+@pytest.mark.parametrize("with_client", [False, True])
+def test_parts_are_shown_as_they_are_read(with_client, data, client, capsys):
+    """Before the releases, which are those of the plan: all parts of X, of y and of both."""
+    frame = dask.dataframe.from_pandas(
+        pd.DataFrame(data[0], columns=list("abcd")).assign(y=data[1][:, 0]), npartitions=3
+    )
+    options = {"client": client if with_client else None, "compute_chunk_sizes": True}
+    model = DaskDPRidge(verbose=2, max_iter=2, ball_budget=0, **options, **RIDGE)
+    model.fit(frame[list("abcd")], frame["y"])
+    phases = [
+        f"{what} {n}/3"
+        for what in ("counting X", "counting y", "reading", "checking")
+        for n in range(4)
+    ]
+    own = ["started", *phases, "release 1/2: second moment"]
+    own += ["release 2/2: steps 1/2", "release 2/2: steps 2/2", "done"]
+    assert capsys.readouterr().out.splitlines() == [f"[DaskDPRidge] {text}" for text in own]
+    # Workers get to know of nothing to show.
+    assert model._reading().verbose == 0
+    assert model.to_local().verbose == 2
 
 
 def test_slack_does_not_grow_with_rows():

@@ -134,12 +134,28 @@ def test_nothing_but_time_tells_how_many_trials_there_were(n_jobs):
     assert all(one == found[0] for one in found)
 
 
+@pytest.mark.every
+def test_what_a_search_shows_does_not_tell_how_many_trials_there_were():
+    """Nor does what it warns of, or logs."""
+    X, y = records(60)
+    found = [
+        Watched(search(method="repeat", delta=0.01, verbose=2), X, y, n_trials=n_trials).left
+        for n_trials in (1, 2, 9)
+    ]
+    shown = found[0]["printed"].splitlines()
+    tried = [f"candidates tried {n}/4" for n in range(5)]
+    own = ["started", *tried, "trials, whose number is secret", "done"]
+    assert shown == [f"[DPGridSearch] {text}" for text in own]
+    for told in ("printed", "warnings", "logs", "tasks"):
+        assert all(one[told] == found[0][told] for one in found)
+
+
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 @pytest.mark.parametrize("corner", ["the label", "the row", "both"])
 def test_given_the_releases_a_record_moves_each_by_its_bound_and_nothing_else(method, corner):
     """It moves those of fits or those of scores, never both, and no others."""
     X, y = records(40)
-    options = {"method": method, "adjacency": "replace_one", "delta": 0.02}
+    options = {"method": method, "adjacency": "replace_one", "delta": 0.02, "verbose": 2}
     first = Watched(search(**options), X, y, n_trials=6)
     moved_parts = set()
     for k in range(K, K + 12):

@@ -118,6 +118,9 @@ def record(case, X, y, *, script=None, null=None, random_state=0, texts=False, g
         Of rows, where these are the records.
     """
     run = Run(clone(case.estimator).set_params(random_state=random_state))
+    if "verbose" in run.estimator.get_params():
+        # What is shown is published, too.
+        run.estimator.set_params(verbose=2)
     of_class = _class_attributes(run.estimator)
     with (
         pytest.MonkeyPatch.context() as patch,

@@ -78,6 +78,7 @@ def test_given_the_releases_all_data_look_the_same(case):
     assert n_off_grid(base) == 0
     learnt = "feature_bounds_" if hasattr(case.estimator, "transform") else "coef_"
     assert {"display", "report", "pickle", "repr", learnt} <= base.published.keys()
+    assert ("release 1/" in base.published["stdout"]) == ("verbose" in case.estimator.get_params())
 
 
 @pytest.mark.parametrize("case", first_of_a_kind(CASES), ids=str)

@@ -137,6 +137,10 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         reduces the noise and is added to the penalty of the model. "auto" follows from the sizes
         and the privacy parameters. Under an L1 penalty, and with ``average_every="auto"``, it also
         sets to 0 the coefficients that noise alone would explain. It is 0 without privacy.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -246,6 +250,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         smoothness="private",
         average_every="auto",
         shrinkage="auto",
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -271,6 +276,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.smoothness = smoothness
         self.average_every = average_every
         self.shrinkage = shrinkage
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 
@@ -401,6 +407,10 @@ class DPCDLasso(DPCDElasticNet):
         reduces the noise and is added to the penalty of the model. "auto" follows from the sizes
         and the privacy parameters. Under an L1 penalty, and with ``average_every="auto"``, it also
         sets to 0 the coefficients that noise alone would explain. It is 0 without privacy.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -508,6 +518,7 @@ class DPCDLasso(DPCDElasticNet):
         smoothness="private",
         average_every="auto",
         shrinkage="auto",
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -532,6 +543,7 @@ class DPCDLasso(DPCDElasticNet):
         self.smoothness = smoothness
         self.average_every = average_every
         self.shrinkage = shrinkage
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 
@@ -665,6 +677,10 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         reduces the noise and is added to the penalty of the model. "auto" follows from the sizes
         and the privacy parameters. Under an L1 penalty, and with ``average_every="auto"``, it also
         sets to 0 the coefficients that noise alone would explain. It is 0 without privacy.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -775,6 +791,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         smoothness="private",
         average_every="auto",
         shrinkage="auto",
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -801,6 +818,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         self.smoothness = smoothness
         self.average_every = average_every
         self.shrinkage = shrinkage
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 

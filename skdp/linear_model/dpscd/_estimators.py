@@ -319,6 +319,10 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     n_jobs : int, default=None
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -414,6 +418,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         proximal="auto",
         solver="dual",
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -435,6 +440,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         self.proximal = proximal
         self.solver = solver
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 
@@ -549,6 +555,10 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     n_jobs : int, default=None
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -645,6 +655,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         proximal="auto",
         solver="dual",
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -668,6 +679,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         self.proximal = proximal
         self.solver = solver
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 

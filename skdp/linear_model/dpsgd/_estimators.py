@@ -121,6 +121,10 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     n_jobs : int, default=None
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -231,6 +235,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         eta0="auto",
         power_t=0.5,
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -256,6 +261,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self.eta0 = eta0
         self.power_t = power_t
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 
@@ -428,6 +434,10 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     n_jobs : int, default=None
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -536,6 +546,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         eta0="auto",
         power_t=0.5,
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -561,6 +572,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         self.eta0 = eta0
         self.power_t = power_t
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 

@@ -109,6 +109,10 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
         of the package), because more would take longer. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -229,6 +233,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         rows_per_group="auto",
         inference=False,
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -249,6 +254,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         self.rows_per_group = rows_per_group
         self.inference = inference
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 
@@ -371,6 +377,10 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
         of the package), because more would take longer. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -502,6 +512,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         rows_per_group="auto",
         inference=False,
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -524,6 +535,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         self.rows_per_group = rows_per_group
         self.inference = inference
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 

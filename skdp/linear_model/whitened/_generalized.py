@@ -64,6 +64,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         average=True,
         rows_per_group="auto",
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -84,6 +85,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self.average = average
         self.rows_per_group = rows_per_group
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 
@@ -295,6 +297,10 @@ class DPPoissonRegressor(_GeneralizedLinear):
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
         of the package), because more would take longer. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -466,6 +472,10 @@ class DPGammaRegressor(_GeneralizedLinear):
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
         of the package), because more would take longer. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -643,6 +653,10 @@ class DPTweedieRegressor(_GeneralizedLinear):
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
         of the package), because more would take longer. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -752,6 +766,7 @@ class DPTweedieRegressor(_GeneralizedLinear):
         average=True,
         rows_per_group="auto",
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -773,6 +788,7 @@ class DPTweedieRegressor(_GeneralizedLinear):
         self.average = average
         self.rows_per_group = rows_per_group
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 

@@ -277,6 +277,10 @@ class DPHuberRegressor(_RobustRegressor):
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
         of the package), because more would take longer. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -383,6 +387,7 @@ class DPHuberRegressor(_RobustRegressor):
         average=True,
         rows_per_group="auto",
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -404,6 +409,7 @@ class DPHuberRegressor(_RobustRegressor):
         self.average = average
         self.rows_per_group = rows_per_group
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 
@@ -503,6 +509,10 @@ class DPQuantileRegressor(_RobustRegressor):
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
         of the package), because more would take longer. The result is the same to the last bit for
         every value.
+    verbose : int, default=0
+        Above 0, a fit shows how far it is: the releases of its plan that are made, and nothing of
+        the data (:ref:`progress`). 1 moves a bar where tqdm is installed and a terminal or notebook
+        shows it, and prints lines elsewhere. 2 always prints lines.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study, to which a fit is charged before its noise is drawn; see
         :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
@@ -609,6 +619,7 @@ class DPQuantileRegressor(_RobustRegressor):
         average=True,
         rows_per_group="auto",
         n_jobs=None,
+        verbose=0,
         ledger=None,
         random_state=None,
     ):
@@ -630,6 +641,7 @@ class DPQuantileRegressor(_RobustRegressor):
         self.average = average
         self.rows_per_group = rows_per_group
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
 
