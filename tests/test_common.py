@@ -69,7 +69,7 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         *("momentum", "average"),
         *("rows_per_group", "inference", "proximal", "solver"),
         *("learning_rate", "eta0", "power_t", "smoothness", "average_every", "shrinkage"),
-        "n_jobs",
+        *("n_jobs", "verbose"),
         *("ledger", "random_state"),
     ]
     parameters = list(inspect.signature(estimator).parameters.values())
