@@ -117,7 +117,7 @@ from skdp._rows.entries import (
 from skdp._rows.frames import Frame, Untyped, Words, count_bins, dense, read_frame
 from skdp._rows.gaps import find_gaps
 from skdp._rows.grouped_rows import GroupedRows, group_rounding_slack, map_by
-from skdp._rows.groups import encode_groups
+from skdp._rows.groups import encode_groups, shares_of
 from skdp._rows.inference_queries import CountsOfMappedLengths, SharesAndLosses, SumOfCurvatures
 from skdp._rows.kinds import (
     BOOLEAN,
@@ -197,15 +197,15 @@ from skdp.ledger import (
 )
 from skdp.ledger.__main__ import main
 from skdp.ledger._account import ALREADY_CHARGED, LEDGER_CONSTRAINT, Account, resolve_account
-from skdp.linear_model import _base as linear_model_base_module
+from skdp.linear_model import _base as linear_model_base_module, _fit as fit_module
+from skdp.linear_model._fit import FEW_FOR_TARGETS
+from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._plan import Problem, beside
 from skdp.linear_model.ball import (
-    _mixin as ball_mixin_module,
     _plan as ball_plan_module,
     _solver as ball_solver_module,
     _tuned as ball_tuned,
 )
-from skdp.linear_model.ball._mixin import FEW_FOR_TARGETS, shares_of
 from skdp.linear_model.ball._plan import (
     COARSE_BINS,
     ERROR_EDGES,
@@ -272,7 +272,6 @@ from skdp.linear_model.whitened import (
 from skdp.linear_model.whitened._base import BaseWhitened
 from skdp.linear_model.whitened._calibration_solver import averaged, calibrated, mean_risk
 from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
-from skdp.linear_model.whitened._memory import MemoryRows
 from skdp.linear_model.whitened._moment import as_training_has_it, as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import MATRIX, WhitenedProblem, plan_inference, plan_whitened
 from skdp.linear_model.whitened._solver import (

@@ -1,6 +1,7 @@
 """Ids of the groups that a guarantee is for."""
 
 import numpy as np
+from scipy.sparse import issparse
 
 from skdp._rows.containers import refuse_foreign
 from skdp._sklearn import quietly
@@ -30,6 +31,16 @@ def encode_groups(groups, n_rows):
     # Records of fields, and words that know a gap, are objects, too.
     codes = _codes_of_objects(ids) if ids.dtype.kind in "OVT" else _codes_of_numbers(ids)
     return codes, int(codes.max()) + 1
+
+
+def shares_of(codes):
+    """Return what rows count in their group, from the group of each row, or None."""
+    return None if codes is None else 1.0 / np.bincount(codes)[codes]
+
+
+def dense_in_groups(X, codes):
+    """Return rows as sums over groups take them: dense, as mapped ones are."""
+    return X.toarray() if codes is not None and issparse(X) else X
 
 
 def _as_array(groups):

@@ -12,7 +12,8 @@ from skdp.additive import _tuned as tuned
 from skdp.additive._fitted import Fitted
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import weights_public
-from skdp.linear_model.ball._mixin import FEW_FOR_TARGETS
+from skdp.linear_model._fit import FEW_FOR_TARGETS
+from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model.ball._solver import hardly_tells
 from skdp.preprocessing.table._given import without_learning
 
@@ -96,12 +97,10 @@ class ConstantMixin:
         if plan.ranges is not None and hardly_tells(plan.ranges):
             warn_user(FEW_FOR_TARGETS)
         weights = weigh(check_public_weight(public_weight, frame.n_rows))
-        is_null = np.ones(frame.n_rows, dtype=bool)
-        is_null[frame.counted(np.arange(frame.n_rows))] = False
-        if weights.is_zero is not None:
-            is_null |= weights.is_zero
-        targets, target_units = model._learnt(targets, target_units, plan, run, is_null)
-        means = release_constants(targets, weights, frame, plan, run)
+        # Rows without columns: nothing but targets is asked of them.
+        rows = MemoryRows(model, np.empty((frame.n_rows, 0)), targets, weights)
+        target_units, _ = model._learn_targets(rows, target_units, plan, run)
+        means = release_constants(rows.records().targets, weights, frame, plan, run)
         frame = frame.decided(dict.fromkeys(frame.untyped, WORD))
         basis = self._learn_basis(frame, None, without_learning(specs), pairs, signs, plan, run)
         return self._publish(

@@ -13,7 +13,6 @@ from skdp._checks import check_finite, check_n_jobs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, is_private
 from skdp._families.targets import unit_of
 from skdp._rows.frames import read_frame
-from skdp._rows.fused import sums_of
 from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp.additive import _tuned as tuned
@@ -34,7 +33,7 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     weights_public,
 )
-from skdp.linear_model.whitened._memory import MemoryRows
+from skdp.linear_model._memory import MemoryRows
 from skdp.preprocessing.table._given import (
     check_n_knots,
     chosen_pairs,
@@ -206,19 +205,18 @@ class BaseAdditive(
         def rows_for(model):
             return MemoryRows(model, basis.matrix(frame), targets, weights, codes)
 
-        with sums_of(groups):
-            fitted, target_units = self._fit_models(
-                rows_for,
-                model,
-                basis,
-                target_units,
-                signs,
-                plan,
-                run,
-                n_outputs=targets.shape[1],
-                by_group=codes is not None,
-                scale=weights.scale,
-            )
+        fitted, target_units = self._fit_models(
+            rows_for,
+            model,
+            basis,
+            target_units,
+            signs,
+            plan,
+            run,
+            n_outputs=targets.shape[1],
+            by_group=codes is not None,
+            scale=weights.scale,
+        )
 
         # 5. publish
         return self._publish(

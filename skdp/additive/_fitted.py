@@ -24,14 +24,14 @@ class Fitted(NamedTuple):
     @classmethod
     def of_columns(cls, solved, columns):
         """Return what a linear model makes of columns as they are."""
-        bias, ball = solved.plan.problem.bias, solved.ball
+        _, plan, ball, bias, _ = solved.training
         coefs = outside(ball, solved.coefs, bias)
         coefs[:, -1] *= bias
         width = columns.n_columns
         covariance = noise_covariance(solved.steps)[:width, :width]
         if ball is not None:
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
-        report = solved.plan.report(n_steps=solved.steps.n_steps, reproducible=False)
+        report = plan.report(n_steps=solved.steps.n_steps, reproducible=False)
         return cls(coefs, covariance, columns, (report,))
 
     def of_known_places(self):

@@ -80,21 +80,22 @@ class SecondFitMixin:
         run.fill(MODEL, of_model.releases)
         rows = rows_for(model)
         with rows.at_work():
-            solved = model._solved(rows, of_model, n_outputs, run)
-            target_units = model._units_by(solved.learnt, target_units)
+            solved = model._solved(rows, of_model, target_units, run)
+            target_units = solved.training.units
             fitted = self._of_known_places(Fitted.of_columns(solved, basis))
             if plan.of_products is not None:
                 view = self._second_view(fitted, basis, signs, plan)
                 second = self._second_model(
                     view, target_units, plan, run, by_group=by_group, scale=scale
                 )
-                fitted = fitted.followed_by(self._fit_second(rows, view, *second), view, signs)
+                of_products = self._fit_second(rows, view, target_units, *second)
+                fitted = fitted.followed_by(of_products, view, signs)
         return fitted, target_units
 
-    def _fit_second(self, rows, view, model, of_model, run):
+    def _fit_second(self, rows, view, target_units, model, of_model, run):
         """Fit a linear model to the columns of a view of rows."""
         rows.view(model, view)
-        return Fitted.of_columns(model._solved(rows, of_model, 1, run, view.start), view)
+        return Fitted.of_columns(model._solved(rows, of_model, target_units, run, view.start), view)
 
     def _second_model(self, view, target_units, plan, run, *, by_group, scale=None):
         """Return a linear model of the columns of a view, its plan, and the run of its releases."""

@@ -111,14 +111,9 @@ class DaskWhitened(DaskTwin):
             # 3. plan from public numbers
             n_records, by_group = rows.count_records(groups)
             plan = self._plan(n_records, table.n_features, n_outputs, by_group=by_group)
-            run = plan.start(self.random_state)
 
-            # 4. solve
-            solved = self._solved(rows, plan, n_outputs, run)
-
-        # 5. publish
-        target_units = self._units_by(solved.learnt, self._units_of(table))
-        return self._publish(solved, target_units, run, (PARTITIONS,), (NOT_COVERED,))
+            # 4. solve and 5. publish
+            return self._fit(rows, plan, self._units_of(table), (PARTITIONS,), (NOT_COVERED,))
 
 
 _NO_CLASSES = (

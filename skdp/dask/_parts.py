@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from skdp._rows.bounds import BoundedRows, null_records
 from skdp._rows.containers import refuse_unreadable
 from skdp._rows.fused import sums_compiled
+from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.numbers import numbers_of
 from skdp._rows.queries import COLUMNS, CUT, PLACED, PUBLIC, RAW, TABLE, TARGETS
 from skdp._rows.raw_rows import RawRows
@@ -20,11 +21,9 @@ from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import validate_arrays
 from skdp.dask._groups import Groups, WithGroups, read_groups
 from skdp.dask._tables import RawTable, null_records_of
-from skdp.linear_model.ball._mixin import shares_of
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.walr._queries import LabelledRows
 from skdp.linear_model.walr._solver import PublicRows
-from skdp.linear_model.whitened._base import rows_of
 from skdp.preprocessing._solver import CountedColumns
 
 _OTHER_SIZE = "a partition has another number of rows than the collection states."
@@ -203,7 +202,7 @@ def _copied(reader, stated, seal, X, y):
     X, y, table = reader.checked(X, y)
     # Another task or process may write to a file, or to what a worker holds, at any time. What
     # bounds rows and targets is made of copies, which nobody else can write to.
-    X, targets = _own_copy(rows_of(ids, X)), reader.targets(np.array(y))
+    X, targets = _own_copy(dense_in_groups(X, ids)), reader.targets(np.array(y))
     groups = read_groups(ids, X.shape[0], seal.key)
     others = [targets, *(groups or ())[:2]] + ([] if table is None else table.arrays)
     digests = b"".join(map(seal.of, (X, *map(np.ascontiguousarray, others))))

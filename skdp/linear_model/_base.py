@@ -21,16 +21,12 @@ from skdp._families.targets import (
     as_targets,
     clip_targets,
     encode_labels,
-    of_one_width,
     target_scale,
 )
 from skdp._families.weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp._release.plan import CLASSES_READ
-from skdp._rows.bounds import clip_rows, summation_slack
 from skdp._rows.numbers import validate_numbers
-from skdp._rows.raw_rows import RawRows
 from skdp._rows.rows_in_ball import by_row
-from skdp._rows.threads import BLOCK_ROWS
 from skdp._sklearn import Interval, StrOptions, quietly
 from skdp.exceptions import warn_user
 from skdp.linear_model.ball._solver import learn_targets
@@ -56,6 +52,8 @@ COMMON_CONSTRAINTS = {
 }
 # No result depends on these.
 EXECUTION_CONSTRAINTS = {"n_jobs": [Integral, None], "verbose": ["verbose"]}
+# Those that may learn a ball have this one.
+BALL_CONSTRAINTS = {"ball_budget": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})]}
 # Estimators that take batches of rows have these.
 BATCH_CONSTRAINTS = {
     **COMMON_CONSTRAINTS,
@@ -84,14 +82,12 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     classes: object
     # A fit publishes this.
     n_features_in_: int
-    # The mixins of regressors and of classifiers give these, and `BallMixin`.
+    # The mixins of regressors and of classifiers give these.
     _loss: Callable
     _read_targets: Callable
     _half_width: Callable
     _has_given_bounds: Callable
-    _learnt: Callable
     _set_coefs: Callable
-    _set_errors: Callable
 
     def _preview(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         return super()._preview(n_rows, n_features, n_outputs, by_group=by_group)
@@ -124,22 +120,6 @@ class RowPrivateEstimator(RecordPrivateEstimator):
         """Return the number of columns of certified rows."""
         return n_features + bool(self.fit_intercept)
 
-    def _certified_rows(self, X):
-        data_norm, clip = check_positive(self.data_norm, "data_norm"), is_private(self)
-        return clip_rows(X, data_norm=data_norm, fit_intercept=self.fit_intercept, clip=clip)
-
-
-class SteppedEstimator(RowPrivateEstimator):
-    """What estimators that are trained step by step share."""
-
-    def _rounding_slack(self, n_rows, n_features, n_outputs):
-        """Return the slack of sums over certified rows, see `Problem`."""
-        return summation_slack(n_rows, self._n_columns(n_features), n_outputs, BLOCK_ROWS)
-
-    def _also_public(self, public_weight):
-        """Return what a fit assumes public besides what its budget does."""
-        return self._assumed() + weights_public(public_weight)
-
 
 def weights_public(public_weight):
     """Return what weights of rows add to what a fit assumes public."""
@@ -148,9 +128,6 @@ def weights_public(public_weight):
 
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
-
-    # Some methods divide several targets by the same number.
-    _one_width = False
 
     @property
     def _takes_several(self):
@@ -201,28 +178,20 @@ class LinearRegressorMixin(CaptionMixin):
         """Return targets as training takes them, by what was learnt of them."""
         return self._within(targets, learnt, one_axis=False)[0]
 
-    def _units_by(self, learnt, units):
-        """Return the units of targets that were moved by what was learnt; of None, those given."""
-        if learnt is None:
-            return units
-        return self._within(np.zeros((1, 1)), learnt, units.one_axis)[1]
+    def _learn_targets(self, rows, units, plan, run):
+        """Move targets into the ranges that a plan learns, if any; return their units and the plan.
 
-    def _learnt(self, targets, units, plan, run, is_null):
-        """Return targets in the ranges that releases tell of, and their units.
-
-        What `_bounded_targets` gave is returned where none is planned.
+        See `BaseLinear`.
         """
         if plan.ranges is None:
-            return targets, units
-        bounds = self._learnt_ends(targets, plan.ranges, run, is_null)
-        if self._one_width and targets.shape[1] > 1:
-            bounds = of_one_width(bounds, center=self.fit_intercept)
-        return self._within(targets, bounds, units.one_axis)
+            return units, plan
+        bounds = self._learn_ranges(rows.of_targets(), plan.ranges, run)
+        rows.move_targets(bounds)
+        return self._within(np.zeros((1, 1)), bounds, units.one_axis)[1], plan
 
-    def _learnt_ends(self, targets, plan, run, is_null):
+    def _learn_ranges(self, targets, plan, run):
         """Return the ends of the ranges that the releases of a `TargetsPlan` tell of."""
-        with RawRows(targets, is_null, self.n_jobs).at_work() as rows:
-            return learn_targets(rows, plan=plan, run=run)
+        return learn_targets(targets, plan=plan, run=run)
 
     def _half_width(self):
         """Return what targets are divided by."""
@@ -337,14 +306,6 @@ class LinearClassifierMixin(CaptionMixin):
         """Return labels as training takes them, the classes, and what records count."""
         classes, targets = encode_labels(y, self.classes)
         return targets, classes, self._weigh(public_weight, y.size, classes, targets)
-
-    def _units_by(self, learnt, classes):
-        """Return the classes: of labels nothing is learnt before a fit."""
-        return classes
-
-    def _learnt(self, targets, classes, plan, run, is_null):
-        """Return what it gets: of labels nothing is learnt before a fit."""
-        return targets, classes
 
     def _set_coefs(self, coefs, bias, classes):
         """Publish coefficients of shape (k, d), the intercept's column last where there is one."""

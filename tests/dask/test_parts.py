@@ -26,7 +26,7 @@ from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPRidge
 from skdp.preprocessing import DPStandardScaler, NormClipper
-from tests.door import GaussianMechanism, linear_model_base_module as _base, null_records
+from tests.door import GaussianMechanism, fit_module as _fit, null_records
 from tests.door_dask import (
     CHANGED,
     KeyedDigest,
@@ -222,14 +222,14 @@ def test_what_is_added_up_is_what_was_compared(reader, as_kind, data, monkeypatc
 @pytest.mark.parametrize("as_kind", [np.array, csr_array])
 def test_what_bounds_rows_is_made_of_the_rows_that_are_sealed(as_kind, data, monkeypatch):
     X, y = as_kind(data[0]), data[1]
-    clip = _base.clip_rows
+    clip = _fit.clip_rows
 
     def between(rows, **options):
         written(X)
         return clip(rows, **options)
 
     honest = kept_of(READERS[0], as_kind(data[0]), y)
-    monkeypatch.setattr(_base, "clip_rows", between)
+    monkeypatch.setattr(_fit, "clip_rows", between)
     kept = kept_of(READERS[0], X, y)
     assert kept.digest == honest.digest
     np.testing.assert_array_equal(kept.norm, honest.norm)

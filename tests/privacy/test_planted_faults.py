@@ -22,12 +22,11 @@ from tests.door import (
     Run,
     Steps,
     WhitenedProblem,
-    ball_mixin_module,
     bounds_module as _bounds,
     dpcd_solver_module,
     dpscd_solver_module,
     dpsgd_solver_module,
-    linear_model_base_module,
+    fit_module,
     slope_queries_module,
     whitened_base_module,
     whitened_solver_module as _solver,
@@ -39,8 +38,7 @@ from tests.privacy._replay import broken_claims, compare_all, noise_p_values, re
 
 
 def set_clip_rows(patch, clip_rows):
-    for module in (linear_model_base_module, ball_mixin_module):
-        patch.setattr(module, "clip_rows", clip_rows)
+    patch.setattr(fit_module, "clip_rows", clip_rows)
 
 
 def skipped_clip(patch):

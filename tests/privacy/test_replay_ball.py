@@ -17,9 +17,9 @@ from tests.door import (
     LongestLength,
     RawRows,
     SecondMoment,
-    ball_mixin_module as _mixin,
     ball_queries_module as _queries,
     ball_solver_module as _solver,
+    fit_module as _fit,
     full_batch_mu,
 )
 from tests.privacy._cases import FAR, N_FEATURES, Case, people_of, rows_at
@@ -125,8 +125,8 @@ def rows_without_weights(patch):
     def whole(*args, **options):
         return rows_in_ball(*args, **options)._replace(weight=None)
 
-    rows_in_ball = _mixin.rows_in_ball
-    patch.setattr(_mixin, "rows_in_ball", whole)
+    rows_in_ball = _fit.rows_in_ball
+    patch.setattr(_fit, "rows_in_ball", whole)
 
 
 def weights_of_slopes_alone(patch):
@@ -153,8 +153,8 @@ def radius_of_the_longest_row(patch):
         ball = learn_ball(rows, **options)
         return ball._replace(radius=rows.ask(LongestLength(ball.center, ball.scale)))
 
-    learn_ball = _mixin.learn_ball
-    patch.setattr(_mixin, "learn_ball", longest)
+    learn_ball = _fit.learn_ball
+    patch.setattr(_fit, "learn_ball", longest)
 
 
 def null_rows_in_the_ball(patch):

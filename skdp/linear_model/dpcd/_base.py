@@ -6,14 +6,12 @@ from types import NoneType
 
 import numpy as np
 
-from skdp._checks import check_positive, read_numbers, read_pair
+from skdp._checks import read_numbers, read_pair
 from skdp._estimator import is_private
 from skdp._families.penalties import make_penalty
 from skdp._families.targets import unit_of
-from skdp._families.weights import joint_weights
 from skdp._rows.bounds import (
     clip_columns,
-    clip_rows,
     divide_columns,
     norm_in_units,
     norm_of_ranges,
@@ -22,14 +20,14 @@ from skdp._rows.bounds import (
 )
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
+    BALL_CONSTRAINTS,
     COMMON_CONSTRAINTS,
     POSITIVE,
-    SteppedEstimator,
     public_feature_bounds,
+    weights_public,
 )
+from skdp.linear_model._fit import BaseLinear
 from skdp.linear_model._plan import Problem
-from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
-from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, feature_moments, solve_dpcd
 from skdp.linear_model.dpcd.greedy._plan import plan_greedy
@@ -76,20 +74,7 @@ def check_mean_squares(squares, n_features):
     return squares
 
 
-class _InRanges(SteppedEstimator):
-    """Rows whose values are bounded, and whose norms are where there is a `data_norm`."""
-
-    def _certified_rows(self, X):
-        has_norm = self.data_norm is not None
-        return clip_rows(
-            X,
-            data_norm=check_positive(self.data_norm, "data_norm") if has_norm else 1.0,
-            fit_intercept=self.fit_intercept,
-            clip=is_private(self) and has_norm,
-        )
-
-
-class BaseDPCD(BallMixin, _InRanges):
+class BaseDPCD(BaseLinear):
     """Bounds, planning and solving of the DP-CD estimators."""
 
     # Parameters of the constructors of subclasses.
@@ -140,34 +125,9 @@ class BaseDPCD(BallMixin, _InRanges):
         TypeError
             If X is of a kind that can't be read.
         """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y)
-        targets, target_units, weights = self._read_targets(y, public_weight)
-
-        # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
-
-        # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
-        run = plan.start(self.random_state)
-
-        # 4. solve
-        is_null = rows.norm == 0.0
-        targets, target_units = self._learnt(targets, target_units, plan, run, is_null)
-        rows, plan, ball = self._placed(rows, plan, run)
-        coefs, clip = self._solve(plan, rows, ball, targets, run, weights, unit_of(target_units))
-
-        # 5. publish
-        run.finish()
-        report = plan.report(
-            reproducible=run.reproducible,
-            also_public=self._also_public(public_weight),
-            clip=clip,
-        )
-        self._set_ball(ball)
-        self._set_coefs(coefs, rows.bias, target_units)
-        self._set_report(plan, clip, report)
-        return self
+        rows, units = self._read_rows(X, y, public_weight)
+        plan = self._plan(*rows.sizes, scale=rows.scale)
+        return self._fit(rows, plan, units, weights_public(public_weight))
 
     def _without_ball(self):
         if self._is_greedy:
@@ -202,6 +162,10 @@ class BaseDPCD(BallMixin, _InRanges):
                 raise ValueError(
                     f"{name} belongs to selection='cyclic': leave it out with selection='greedy'."
                 )
+
+    def _public_norm(self):
+        # Values are within their ranges, whether rows have a bound or not.
+        return 1.0 if self.data_norm is None else super()._public_norm()
 
     def _buys_squares(self):
         """Return whether the columns' mean squares are released; without privacy they are free."""
@@ -323,27 +287,32 @@ class BaseDPCD(BallMixin, _InRanges):
             step_size=self.step_size,
         )
 
-    def _solve_greedily(self, plan, rows, targets, run, weights, unit):
+    def _solve_greedily(self, records, plan, unit, run):
+        """Return coefficients, and the clipping norm."""
+        rows = records.rows
         X, reach = self._bounded_columns(rows, None)
         columns = divide_columns(X, reach, np.zeros(self.n_features_in_), rows.bias)
         coefs = solve_greedy(
             columns,
-            targets,
+            records.targets,
             plan=plan,
             loss=plan.problem.loss,
-            penalty=self._penalty(None, np.max(unit)),
+            penalty=self._penalty(None, unit),
             run=run,
             bias=rows.bias,
-            weights=joint_weights(weights.of_rows, rows.weight),
+            weights=records.joint_weights,
         )
         return coefs, plan.clipping_norm
 
     @np.errstate(all="ignore")
-    def _solve(self, plan, rows, ball, targets, run, weights, unit=1.0):
-        """Return the weights of rows as they are, and the clipping norm if it is public."""
+    def _stepped(self, rows, training, run):
+        """Return the coefficients that steps by columns lead to, and the clip if it is public."""
+        units, plan, ball, bias, _ = training
+        records, unit = rows.records(), np.max(unit_of(units))
         if self._is_greedy:
-            return self._solve_greedily(plan, rows, targets, run, weights, unit)
-        problem, penalty, bias = plan.problem, self._penalty(ball, np.max(unit)), rows.bias
+            return self._solve_greedily(records, plan, unit, run)
+        rows, targets, weights = records
+        problem, penalty = plan.problem, self._penalty(ball, unit)
         coins = run.coins()
         X, reach = self._bounded_columns(rows, ball)
         n_features = problem.n_features
@@ -372,15 +341,18 @@ class BaseDPCD(BallMixin, _InRanges):
             run=run,
             bias=bias,
             # Slopes count by the squares of what rows do, as the mean squares of columns do.
-            weights=joint_weights(weights.of_rows, rows.weight),
+            weights=records.joint_weights,
         )
-        coefs = outside(ball, uncentred(coefs, means, bias), bias)
-        return coefs, plan.public_clip(smoothness)
+        return uncentred(coefs, means, bias), plan.public_clip(smoothness)
 
-    def _set_report(self, plan, clip, report):
+    def _report(self, plan, steps, *, reproducible, also_public, not_covered):
+        return plan.report(
+            clip=steps, reproducible=reproducible, also_public=also_public, not_covered=not_covered
+        )
+
+    def _set_steps(self, training, steps):
+        plan, self.clipping_norm_ = training.plan, steps
         # Units may move a coefficient past the end of its interval by rounding.
         self.coef_ = np.clip(self.coef_, *self._coefficient_box(self.n_features_in_))
         self.n_iter_ = plan.n_passes
-        self.clipping_norm_ = clip
         self.step_size_ = plan.step_size
-        self.privacy_report_ = report

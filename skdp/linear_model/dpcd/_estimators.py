@@ -5,6 +5,7 @@ from numbers import Real
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._families.losses import LOSSES
+from skdp._families.targets import of_one_width
 from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import CLASS_CONSTRAINTS, LinearClassifierMixin, LinearRegressorMixin
 from skdp.linear_model.dpcd._base import CONSTRAINTS, BaseDPCD
@@ -221,8 +222,6 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     (1, 1e-05)-DP
     """
 
-    # The L1 penalty is in units of y.
-    _one_width = True
     _parameter_constraints = {**_REGRESSION, "l1_ratio": [_SHARE]}  # noqa: RUF012
 
     def __init__(
@@ -282,6 +281,11 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 
     def _only_positive(self):
         return self.positive
+
+    def _learn_ranges(self, targets, plan, run):
+        # The L1 penalty is in units of y: several targets are divided by the same number.
+        ranges = super()._learn_ranges(targets, plan, run)
+        return of_one_width(ranges, center=self.fit_intercept) if plan.n_targets > 1 else ranges
 
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]

@@ -10,19 +10,19 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from skdp._checks import check_count, check_n_jobs, check_positive, check_word
 from skdp._estimator import is_private
 from skdp._families.losses import LOSSES
-from skdp._families.weights import joint_weights
-from skdp._rows.bounds import augmented_norm, bound_columns
+from skdp._rows.bounds import augmented_norm, bound_columns, summation_slack
+from skdp._rows.threads import BLOCK_ROWS
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
+    BALL_CONSTRAINTS,
     BATCH_CONSTRAINTS,
     MARGIN_CONSTRAINTS,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    SteppedEstimator,
     public_feature_bounds,
+    weights_public,
 )
-from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
-from skdp.linear_model.ball._solver import outside
+from skdp.linear_model._fit import BaseLinear
 from skdp.linear_model.dpscd._plan import PLANS, DPSCDProblem
 from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
 
@@ -37,7 +37,7 @@ _CONSTRAINTS = {
 }
 
 
-class _BaseDPSCD(BallMixin, SteppedEstimator):
+class _BaseDPSCD(BaseLinear):
     """What the DP-SCD estimators share."""
 
     # Parameters of the constructors of subclasses.
@@ -85,32 +85,9 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         TypeError
             If y is sparse, or X is and `solver` isn't "dual".
         """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y, order=self._order(X))
-        targets, target_units, weights = self._read_targets(y, public_weight)
-
-        # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
-
-        # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
-        run = plan.start(self.random_state)
-
-        # 4. solve
-        is_null = rows.norm == 0.0
-        targets, target_units = self._learnt(targets, target_units, plan, run, is_null)
-        rows, plan, ball = self._placed(rows, plan, run)
-        coefs = self._solve(plan, rows, targets, run, weights)
-
-        # 5. publish
-        run.finish()
-        report = plan.report(
-            reproducible=run.reproducible, also_public=self._also_public(public_weight)
-        )
-        self._set_ball(ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, target_units)
-        self._set_report(plan, report)
-        return self
+        rows, units = self._read_rows(X, y, public_weight, order=self._order(X))
+        plan = self._plan(*rows.sizes, scale=rows.scale)
+        return self._fit(rows, plan, units, weights_public(public_weight))
 
     def _without_ball(self):
         if self.solver != "dual":
@@ -157,11 +134,12 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         if self.solver == "primal":
             # Refused here, before the fit is charged.
             public_feature_bounds(self, n_features)
+        n_columns = self._n_columns(n_features)
         problem = DPSCDProblem(
             n_rows=n_rows,
-            n_columns=self._n_columns(n_features),
+            n_columns=n_columns,
             n_outputs=n_outputs,
-            rounding_slack=self._rounding_slack(n_rows, n_features, n_outputs),
+            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
             loss=self._loss(n_outputs),
             scale=scale or self._weight_scale(n_outputs),
             row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
@@ -192,33 +170,36 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
             ball=ball,
         )
 
-    def _solve(self, plan, rows, targets, run, weights):
+    def _stepped(self, rows, training, run):
+        """Return the coefficients that updates of batches lead to."""
+        records = rows.records()
         solve = {
             "dual": partial(solve_dpscd, n_jobs=self.n_jobs),
             "sequential": solve_dpscd_sequential,
             "primal": solve_dpscd_primal,
         }[self.solver]
-        bounded = rows
+        bounded = records.rows
         if self.solver == "primal":
-            low, high = public_feature_bounds(self, rows.X.shape[1])
-            bounded = bound_columns(rows, low=low, high=high, clip=is_private(self))
-        return solve(
+            low, high = public_feature_bounds(self, bounded.X.shape[1])
+            bounded = bound_columns(bounded, low=low, high=high, clip=is_private(self))
+        coefs = solve(
             bounded,
-            targets,
-            plan=plan,
-            loss=self._loss(targets.shape[1]),
+            records.targets,
+            plan=training.plan,
+            loss=self._loss(records.targets.shape[1]),
             alpha=float(self.alpha),
             average=self.average,
             run=run,
-            weights=joint_weights(weights.of_rows, rows.weight),
+            weights=records.joint_weights,
         )
+        return coefs, None
 
-    def _set_report(self, plan, report):
+    def _set_steps(self, training, steps):
+        plan = training.plan
         self.n_iter_ = self.max_iter
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm
         self.proximal_ = plan.proximal
-        self.privacy_report_ = report
 
 
 class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):

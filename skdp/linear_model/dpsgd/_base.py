@@ -15,17 +15,17 @@ from skdp._checks import (
 )
 from skdp._estimator import is_private
 from skdp._families.penalties import make_penalty
-from skdp._families.weights import joint_weights
-from skdp._rows.bounds import augmented_norm
+from skdp._rows.bounds import augmented_norm, summation_slack
+from skdp._rows.threads import BLOCK_ROWS
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
+    BALL_CONSTRAINTS,
     BATCH_CONSTRAINTS,
     POSITIVE,
-    SteppedEstimator,
+    weights_public,
 )
+from skdp.linear_model._fit import BaseLinear
 from skdp.linear_model._plan import LARGEST_NORM
-from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
-from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpsgd import _tuned as tuned
 from skdp.linear_model.dpsgd._plan import (
     DPSGDProblem,
@@ -72,7 +72,7 @@ class _Stream:
     name: str | None = None
 
 
-class BaseDPSGD(BallMixin, SteppedEstimator):
+class BaseDPSGD(BaseLinear):
     """Planning, solving and streams of the DP-SGD estimators."""
 
     # Parameters of the constructors of subclasses.
@@ -131,40 +131,19 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         TypeError
             If X is of a kind that can't be read.
         """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y, order="C")
-        sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
-        targets, target_units, weights = self._read_targets(y, public_weight)
-
-        # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
-
-        # 3. plan from public numbers
+        rows, units = self._read_rows(X, y, public_weight, order="C")
+        n_rows, n_features, n_outputs = rows.sizes
+        sample_epsilon = self._check_options(n_rows, sample_epsilon)
         plan = self._plan(
-            *X.shape,
-            targets.shape[1],
-            longest=self._length_of_longest(rows),
+            n_rows,
+            n_features,
+            n_outputs,
+            longest=self._length_of_longest(rows.records()),
             sample_epsilon=sample_epsilon,
-            scale=weights.scale,
+            scale=rows.scale,
         )
-        run = plan.start(self.random_state)
-
-        # 4. solve
-        is_null = rows.norm == 0.0
-        targets, target_units = self._learnt(targets, target_units, plan, run, is_null)
-        rows, plan, ball = self._placed(rows, plan, run)
-        coefs = self._solve(plan, rows, targets, run, weights, average=self.average)
-
-        # 5. publish
-        run.finish()
-        also_public = self._also_public(public_weight)
-        if sample_epsilon is not None:
-            also_public = (*also_public, BUDGETS_STATED)
-        report = plan.report(reproducible=run.reproducible, also_public=also_public)
-        self._set_ball(ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, target_units)
-        self._set_report(plan, plan.n_passes, report)
-        return self
+        stated = () if sample_epsilon is None else (BUDGETS_STATED,)
+        return self._fit(rows, plan, units, weights_public(public_weight) + stated)
 
     def _without_ball(self):
         return None if self.mechanism == "gaussian" else f"mechanism={self.mechanism!r}"
@@ -195,11 +174,12 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         if longest is not None:
             row_norm = min(max(longest, 1e-15 * row_norm), LARGEST_NORM)
+        n_columns = self._n_columns(n_features)
         return DPSGDProblem(
             n_rows=n_rows,
-            n_columns=self._n_columns(n_features),
+            n_columns=n_columns,
             n_outputs=n_outputs,
-            rounding_slack=self._rounding_slack(n_rows, n_features, n_outputs),
+            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
             loss=self._loss(n_outputs),
             scale=scale or self._weight_scale(n_outputs),
             row_norm=row_norm,
@@ -210,9 +190,11 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
     def _steps(self):
         return StepSizes(self.learning_rate, self.eta0, float(self.power_t), float(self.alpha))
 
-    def _length_of_longest(self, rows):
+    def _length_of_longest(self, records):
         """Return the length of the longest row, where there is neither privacy nor a ball."""
-        return None if is_private(self) or self._ball_budget() != 0 else float(rows.norm.max())
+        if is_private(self) or self._ball_budget() != 0:
+            return None
+        return float(records.rows.norm.max())
 
     def _plan(
         self, n_rows, n_features, n_outputs, *, longest=None, sample_epsilon=None, scale=None
@@ -243,28 +225,32 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
             ball=ball,
         )
 
-    def _solve(self, plan, rows, targets, run, weights, *, average, start=None):
+    def _stepped(self, rows, training, run):
+        """Return the coefficients that steps by batches lead to."""
+        return self._descend(training.plan, rows.records(), run, average=self.average), None
+
+    def _descend(self, plan, records, run, *, average, start=None):
         """Return the coefficients that a plan leads to, from a public start or from 0."""
         return solve_dpsgd(
-            rows,
-            targets,
+            records.rows,
+            records.targets,
             plan=plan,
-            loss=self._loss(targets.shape[1]),
+            loss=self._loss(records.targets.shape[1]),
             penalty=self._penalty(),
             average=average,
             n_jobs=self.n_jobs,
             run=run,
             start=start,
-            weights=joint_weights(weights.of_rows, rows.weight),
+            weights=records.joint_weights,
         )
 
-    def _take_in(self, rows, targets, weights, settings, also_public=()):
+    def _take_in(self, rows, settings, also_public=()):
         """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
 
         `settings` must stay the same from call to call.
         """
-        n_outputs = targets.shape[1]
-        shape = (n_outputs, rows.n_columns)
+        (n_rows, n_features, n_outputs), records = rows.sizes, rows.records()
+        shape = (n_outputs, self._n_columns(n_features))
         settings = (*shape, self.fit_intercept, float(self.data_norm), self.adjacency, *settings)
         zero = np.zeros(shape)
         before = self._stream or _Stream(settings, zero, zero)
@@ -273,12 +259,12 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
                 "fit_intercept, data_norm, target_bounds, adjacency and the numbers of columns and "
                 "targets must stay the same in all calls of partial_fit; fit starts afresh."
             )
-        budget, name, n_calls = self._budget(rows.X.shape[0]), before.name, before.n_calls + 1
+        budget, name, n_calls = self._budget(n_rows), before.name, before.n_calls + 1
         if budget.account is not None:
             name = token_hex(16)
             budget = replace(budget, account=budget.account._replace(states=(before.name, name)))
-        longest = self._length_of_longest(rows)
-        problem = self._problem(*rows.X.shape, n_outputs, longest, weights.scale)
+        longest = self._length_of_longest(records)
+        problem = self._problem(n_rows, n_features, n_outputs, longest, rows.scale)
         plan = plan_dpsgd_stream(
             problem,
             budget,
@@ -288,8 +274,7 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
             before=before.report,
         )
         run = plan.start(self.random_state)
-        start = before.weights
-        coefs = self._solve(plan, rows, targets, run, weights, average=False, start=start)
+        coefs = self._descend(plan, records, run, average=False, start=before.weights)
         check_finite(coefs)
         run.finish()
         seeded = run.reproducible or (before.n_calls > 0 and before.report.reproducible)
@@ -300,20 +285,24 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         share = (power + 1.0) / (n_calls + power)
         mean = (1.0 - share) * before.mean + share * coefs
         after = _Stream(settings, coefs, mean, n_calls, report, also_public, name)
-        self._set_report(plan, n_calls, report, after)
-        return mean if self.average else coefs
-
-    def _set_report(self, plan, n_iter, report, after=None):
-        self._stream = after
-        self.n_iter_ = n_iter
-        self.batch_size_ = plan.batch_size
-        self.clipping_norm_ = plan.clipping_norm
-        self.eta0_ = plan.eta0
-        if after is None or after.n_calls == 1:
+        if n_calls == 1:
             self.privacy_report_ = report
         else:
             # It covers the calls before, too.
             self._restate(report)
+        self._set_sizes(plan, n_calls, after)
+        return mean if self.average else coefs
+
+    def _set_steps(self, training, steps):
+        self._set_sizes(training.plan, training.plan.n_passes, None)
+
+    def _set_sizes(self, plan, n_iter, stream):
+        """Publish the sizes of steps; a fit leaves no stream behind."""
+        self._stream = stream
+        self.n_iter_ = n_iter
+        self.batch_size_ = plan.batch_size
+        self.clipping_norm_ = plan.clipping_norm
+        self.eta0_ = plan.eta0
 
 
 def takes_streams(estimator):

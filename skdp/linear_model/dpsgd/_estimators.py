@@ -15,6 +15,7 @@ from skdp.linear_model._base import (
     LinearRegressorMixin,
     weights_public,
 )
+from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, takes_streams
 
 
@@ -308,13 +309,13 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         targets, units, weights = self._read_targets(y, public_weight)
 
         # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
+        rows = MemoryRows(self, X, targets, weights)
 
         # 3. plan from public numbers, 4. solve and 5. publish
         also_public = weights_public(public_weight) + self._assumed()
-        coefs = self._take_in(rows, targets, weights, units[:2], also_public)
+        coefs = self._take_in(rows, units[:2], also_public)
         self._set_ball(None)
-        self._set_coefs(coefs, rows.bias, units)
+        self._set_coefs(coefs, self._bias_in(None), units)
         return self
 
     def _has_share_for_targets(self):
@@ -625,14 +626,14 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         weights = self._weigh(public_weight, X.shape[0], classes, targets)
 
         # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
+        rows = MemoryRows(self, X, targets, weights)
         also_public = (CLASSES_READ,) if read_from_y else ()
         also_public += weights_public(public_weight)
 
         # 3. plan from public numbers, 4. solve and 5. publish
-        coefs = self._take_in(rows, targets, weights, (), also_public)
+        coefs = self._take_in(rows, (), also_public)
         self._set_ball(None)
-        self._set_coefs(coefs, rows.bias, classes)
+        self._set_coefs(coefs, self._bias_in(None), classes)
         self._classes_read = read_from_y
         return self
 

@@ -2,42 +2,29 @@
 
 from functools import partial
 from numbers import Integral, Real
-from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
-from skdp._checks import check_finite, check_n_jobs, check_positive
+from skdp._checks import check_n_jobs, check_positive
 from skdp._families.targets import unit_of
 from skdp._rows.blocks import rounding_slack
 from skdp._rows.bounds import augmented_norm, intercept_constant
 from skdp._rows.certified_rows import CertifiedRows
-from skdp._rows.fused import sums_of
 from skdp._rows.grouped_rows import GroupedRows, group_rounding_slack
-from skdp._rows.groups import encode_groups
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
+    BALL_CONSTRAINTS,
     COMMON_CONSTRAINTS,
     POSITIVE,
-    RowPrivateEstimator,
     is_private,
     weights_public,
 )
-from skdp.linear_model.ball._mixin import BALL_CONSTRAINTS, BallMixin
-from skdp.linear_model.ball._solver import (
-    Ball,
-    following,
-    inside,
-    learn_ball,
-    learn_targets,
-    outside,
-    start_inside,
-)
+from skdp.linear_model._fit import BaseLinear
+from skdp.linear_model.ball._solver import Ball, inside
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._calibration_solver import calibrated
 from skdp.linear_model.whitened._expected_solver import expected_noise, expected_steps
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
-from skdp.linear_model.whitened._memory import MemoryRows
 from skdp.linear_model.whitened._moment import as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import (
     WhitenedProblem,
@@ -91,21 +78,7 @@ REGRESSION_CONSTRAINTS = {
 }
 
 
-class Solved(NamedTuple):
-    """What a fit found: coefficients in the units of its ball, and what it learnt on the way."""
-
-    coefs: np.ndarray
-    steps: object
-    # The plan that follows the ball.
-    plan: object
-    ball: Ball | None
-    # None where nothing was learnt of targets.
-    learnt: object = None
-    # It is added to predictions, in the units of targets in training.
-    shift: float = 0.0
-
-
-class BaseWhitened(BallMixin, RowPrivateEstimator):
+class BaseWhitened(BaseLinear):
     """What the whitened estimators share."""
 
     # Parameters of the constructors of subclasses.
@@ -167,85 +140,9 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             If X or y is of a kind that can't be read, X is sparse with `inference`, or an id can't
             be hashed.
         """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y)
-        targets, target_units, weights = self._read_targets(y, public_weight)
-
-        # 2. bound the data
-        codes, n_records = self._records(groups, X, weights)
-        with sums_of(groups):
-            rows = MemoryRows(self, rows_of(groups, X), targets, weights, codes)
-
-        # 3. plan from public numbers
-        plan = self._plan(
-            n_records,
-            X.shape[1],
-            targets.shape[1],
-            by_group=codes is not None,
-            scale=weights.scale,
-        )
-        run = plan.start(self.random_state)
-
-        # 4. solve
-        with sums_of(groups), rows.at_work():
-            solved = self._solved(rows, plan, targets.shape[1], run)
-
-        # 5. publish
-        target_units = self._units_by(solved.learnt, target_units)
-        return self._publish(solved, target_units, run, weights_public(public_weight))
-
-    def _solved(self, rows, plan, n_outputs, run, start=None):
-        """Return what a fit finds that asks rows, in memory or in partitions (`MemoryRows`).
-
-        Steps begin at the coefficients `start` of rows as they are, the intercept last, or at 0.
-        """
-        learnt, plan = self._learn_targets(rows, plan, run)
-        plan, ball = self._learn_ball(rows, plan, run)
-        start = start_inside(ball, start, plan.problem.bias)
-        coefs, steps = self._stepped(rows, plan, n_outputs, run, start)
-        solved = Solved(coefs, steps, plan, ball, learnt)
-        return solved._replace(shift=self._shift(rows, solved, run))
-
-    def _learn_targets(self, rows, plan, run):
-        """Learn where targets lie, and move them; return what was learnt, or None, and the plan."""
-        if plan.ranges is None:
-            return None, plan
-        bounds = learn_targets(rows.of_targets(), plan=plan.ranges, run=run)
-        rows.move_targets(bounds)
-        return bounds, plan
-
-    def _learn_ball(self, rows, plan, run):
-        """Put rows in a ball that is learnt; return the plan that follows it, and the ball.
-
-        Where there is none it is None, and rows are within a public bound.
-        """
-        if self._ball_budget() == 0:
-            return plan, None
-        if plan.ball is None:
-            rows.place(None)
-            return plan, None
-        ball = learn_ball(rows, plan=plan.ball, run=run)
-        rows.place(ball)
-        bias = ball.radius * plan.problem.bias
-        stretch = rows.stretch(ball.center / ball.scale, bias)
-        return following(plan, ball, stretch, bias, run), ball
-
-    def _shift(self, rows, solved, run):
-        """Return what is added to predictions in the end, in the units of targets in training."""
-        return 0.0
-
-    def _publish(self, solved, target_units, run, also_public, also_not_covered=()):
-        """Publish what a fit found, in the units of targets, and its report."""
-        plan, steps, ball, bias = solved.plan, solved.steps, solved.ball, solved.plan.problem.bias
-        self._set_report(plan, steps, run, also_public, also_not_covered)
-        self._set_ball(ball)
-        self._set_moment(plan, steps, ball)
-        coefs = outside(ball, solved.coefs, bias)
-        if solved.shift:
-            coefs[0, -1] += solved.shift / bias
-        self._set_coefs(coefs, bias, target_units)
-        self._set_errors(steps.errors, bias, unit_of(target_units), ball)
-        return self
+        rows, units = self._read_rows(X, y, public_weight, groups)
+        plan = self._plan(*rows.sizes, by_group=rows.are_grouped, scale=rows.scale)
+        return self._fit(rows, plan, units, weights_public(public_weight))
 
     def _set_errors(self, errors, bias, half_width, ball):
         """Publish no errors of weights: those that infer some do."""
@@ -263,8 +160,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         if not self.inference:
             return None
         # Coefficients of rows that are weighted stay those of rows as they are.
-        radius = check_positive(self.data_norm, "data_norm")
-        return Ball(np.zeros(n_features), np.ones(n_features), radius)
+        return Ball(np.zeros(n_features), np.ones(n_features), self._public_norm())
 
     def _takes_sparse(self):
         return not self.inference
@@ -341,18 +237,17 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             average=self.average,
         )
 
-    def _certified_rows(self, X):
-        if self.ball_budget == 0 and self.data_norm is None:
+    def _public_norm(self):
+        if self.data_norm is None:
             raise ValueError(_NO_NORM)
-        return super()._certified_rows(X)
+        return super()._public_norm()
 
     def _records(self, groups, X, weights):
-        """Return the group of each row, or None, and how many records there are."""
         if self.inference and not (groups is None and weights.of_rows is None):
             raise ValueError(NOT_INFERRED)
         if groups is not None and weights.of_rows is not None:
             raise ValueError(_WEIGHED_GROUPS)
-        return encode_groups(groups, X.shape[0])
+        return super()._records(groups, X, weights)
 
     def _asked(self, rows, targets, n_jobs, weights=None, *, codes=None):
         """Return certified rows that answer queries, or groups of them."""
@@ -362,22 +257,22 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             return GroupedRows(rows, targets, loss, n_jobs, codes=codes)
         return CertifiedRows(rows, targets, loss, n_jobs, weights, inference=self.inference)
 
-    def _stepped(self, rows, plan, n_outputs, run, start=None):
-        """Return the coefficients that steps lead to, and the steps.
-
-        They begin at the coefficients `start` of rows in the units of training, or at 0.
-        """
-        loss = self._loss(n_outputs)
+    def _stepped(self, rows, training, run):
+        """Return the coefficients that steps lead to, and the steps."""
+        plan, start = training.plan, training.start
+        n_outputs = plan.problem.n_outputs
         if self.inference:
-            coefs, steps = solve_inference(rows, plan=plan, model=MODELS[loss.name], run=run)
-        else:
-            rules = self._rules(n_outputs, in_ball=plan.ball is not None, starts=start is not None)
-            coefs, steps = solve_whitened(rows, plan=plan, rules=rules, run=run, start=start)
-        # Before there is a report: that would be beside the coefficients of a fit before.
-        check_finite(coefs if plan.outside is None else plan.outside(coefs))
-        if loss.name == "log_loss" and not self.inference:
-            coefs, steps = calibrated(coefs, steps, plan, from_zero=start is None)
-        return coefs, steps
+            model = MODELS[self._loss(n_outputs).name]
+            return solve_inference(rows, plan=plan, model=model, run=run)
+        rules = self._rules(n_outputs, in_ball=plan.ball is not None, starts=start is not None)
+        return solve_whitened(rows, plan=plan, rules=rules, run=run, start=start)
+
+    def _finished(self, rows, solved, run):
+        plan, from_zero = solved.training.plan, solved.training.start is None
+        if self._loss(plan.problem.n_outputs).name != "log_loss" or self.inference:
+            return solved
+        coefs, steps = calibrated(solved.coefs, solved.steps, plan, from_zero=from_zero)
+        return solved._replace(coefs=coefs, steps=steps)
 
     def _rules(self, n_outputs, *, in_ball, starts=False):
         """Return what is automatic for the loss, in a learnt ball, or where steps have a start."""
@@ -398,20 +293,23 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             assumed = (_MOMENT_STATED, *assumed)
         return assumed
 
-    def _set_report(self, plan, steps, run, also_public=(), also_not_covered=()):
-        """Publish the report, first of all: there are no coefficients without theirs."""
-        run.finish()
-        self.privacy_report_ = plan.report(
+    def _report(self, plan, steps, *, reproducible, also_public, not_covered):
+        return plan.report(
             n_steps=steps.n_steps,
-            reproducible=run.reproducible,
-            also_public=self._assumed() + also_public,
-            not_covered=(*plan.budget.not_covered, *also_not_covered),
+            reproducible=reproducible,
+            also_public=also_public,
+            not_covered=not_covered,
         )
+
+    def _set_steps(self, training, steps):
+        units, plan, ball, bias, _ = training
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size
         if "momentum" in self._parameter_constraints:
             self.momentum_ = steps.momentum
+        self._set_moment(plan, steps, ball)
+        self._set_errors(steps.errors, bias, unit_of(units), ball)
 
     def _set_moment(self, plan, steps, ball):
         """Publish the moment that was released, or forget that of a fit before."""
@@ -420,8 +318,3 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         if plan.moment is not None and problem.bias and white is not None:
             to_rows = partial(inside, ball, bias=problem.bias)
             self.moment_ = as_users_have_it(white.moment, to_rows, problem.bias)
-
-
-def rows_of(groups, X):
-    """Return rows as sums over groups take them: dense, as mapped ones are."""
-    return X.toarray() if groups is not None and issparse(X) else X

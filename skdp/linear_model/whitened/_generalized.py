@@ -130,7 +130,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # A warning about an overflow would reveal something of the data.
     @np.errstate(all="ignore")
-    def _learn_targets(self, rows, plan, run):
+    def _learn_targets(self, rows, units, plan, run):
         """Divide targets by their mean, and return it, and the plan for slopes of their size.
 
         Without an intercept a prediction of 0 is a mean of 1, whatever the targets are.
@@ -161,9 +161,6 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     def _targets_by(self, targets, mean):
         return targets / mean
-
-    def _units_by(self, mean, units):
-        return mean
 
     def _loss(self, n_outputs):
         if 0.0 < self._power < 1.0:
@@ -822,9 +819,6 @@ class DPTweedieRegressor(_GeneralizedLinear):
 
     def _targets_by(self, *args):
         return self._kind._targets_by(self, *args)
-
-    def _units_by(self, *args):
-        return self._kind._units_by(self, *args)
 
     def _set_coefs(self, *args):
         self._kind._set_coefs(self, *args)

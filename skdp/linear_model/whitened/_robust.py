@@ -99,11 +99,14 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             return targets, units
         return np.clip(targets, *bounds), units._replace(bounds=bounds)
 
-    def _learn_targets(self, rows, plan, run):
+    def _learn_targets(self, rows, units, plan, run):
         """Learn the middle of targets, or their quantile, and their spread, and move them."""
         moved = self._learn_spread(rows, self._learn_core(rows, plan.ranges.ranges, run), run)
         rows.move_targets(moved)
-        return moved, self._adapted(plan)
+        if moved.bounds is not None:
+            units = units._replace(bounds=moved.bounds)
+        units = units._replace(midpoint=moved.start, half_width=moved.spread)
+        return units, self._adapted(plan)
 
     # A warning would reveal something of the data.
     @np.errstate(all="ignore")
@@ -143,18 +146,14 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             targets = np.clip(targets, *moved.bounds)
         return (targets - moved.start) / moved.spread
 
-    def _units_by(self, moved, units):
-        if moved.bounds is not None:
-            units = units._replace(bounds=moved.bounds)
-        return units._replace(midpoint=moved.start, half_width=moved.spread)
-
-    def _shift(self, rows, solved, run):
-        """Return how far the quantile of the errors is from 0."""
-        plan, bias = solved.plan, solved.plan.problem.bias
+    def _finished(self, rows, solved, run):
+        """Shift predictions by how far the quantile of the errors is from 0."""
+        _, plan, ball, bias, _ = solved.training
         if plan.last is None:
-            return 0.0
-        rows.take_errors(outside(solved.ball, solved.coefs, bias), bias)
-        return self._quantiles(rows, ERROR_EDGES, self._moved_to, ERRORS, run)
+            return solved
+        rows.take_errors(outside(ball, solved.coefs, bias), bias)
+        shift = self._quantiles(rows, ERROR_EDGES, self._moved_to, ERRORS, run)
+        return solved._replace(shift=shift)
 
     def _errors_of(self, X, targets, coefs, bias):
         """Return the errors of predictions, as targets; see `MemoryRows.take_errors`."""

@@ -22,7 +22,7 @@ from tests.door import (
     LaplaceMechanism,
     Multinomial,
     beside,
-    linear_model_base_module as module,
+    fit_module as module,
     make_penalty,
 )
 

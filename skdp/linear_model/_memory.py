@@ -2,36 +2,74 @@
 
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
-from skdp._families.weights import Weights
-from skdp._rows.bounds import stretch_of
+from skdp._families.weights import Weights, joint_weights
+from skdp._rows.bounds import BoundedRows, stretch_of
+from skdp._rows.fused import sums_of
+from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.queries import RAW, Asked
 from skdp._rows.raw_rows import RawRows
-from skdp.linear_model.ball._mixin import shares_of
+
+
+class Records(NamedTuple):
+    """Rows with certified norms, their targets and weights: a view for batches and columns."""
+
+    rows: BoundedRows
+    targets: np.ndarray
+    weights: Weights
+
+    @property
+    def joint_weights(self):
+        """What records count in their ball, by their weights; None if all are 1."""
+        return joint_weights(self.weights.of_rows, self.rows.weight)
 
 
 class MemoryRows:
     """Rows of an estimator and their targets, which a fit moves, places and asks.
 
-    Rows in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods. The
-    estimator says how targets are moved, and rows are bounded and placed. What answers queries is
-    made when it is first asked, and dropped when rows are placed.
+    Rows in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods, but for the
+    sizes and for `records`, which memory alone offers. The estimator says how targets are moved,
+    and rows are bounded and placed. What answers queries is made when it is first asked, and
+    dropped when rows are placed.
     """
 
     def __init__(self, estimator, X, targets, weights=None, codes=None):
         self._targets, self._targets_as_read = targets, targets
         self._weights, self._codes = Weights() if weights is None else weights, codes
         self._shares, self._opened = shares_of(codes), ExitStack()
-        self._take(estimator, X)
+        with sums_of(codes):
+            self._take(estimator, dense_in_groups(X, codes))
 
     def _take(self, estimator, X):
         self._estimator, self._X = estimator, X
         self._rows = self._weights.without_zero_weights(estimator._certified_rows(X))
         self._is_null = self._rows.norm == 0.0
         self._raw, self._placed = None, None
+
+    @property
+    def sizes(self):
+        """Numbers of records, of features and of outputs, which are public."""
+        n_rows, n_features = self._X.shape
+        n_records = n_rows if self._codes is None else int(self._codes.max()) + 1
+        return n_records, n_features, self._targets.shape[1]
+
+    @property
+    def are_grouped(self):
+        """Whether records are groups of rows."""
+        return self._codes is not None
+
+    @property
+    def scale(self):
+        """The public `WeightScale` of the weights."""
+        return self._weights.scale
+
+    def records(self):
+        """Return the `Records` as they are now, for methods that take batches or columns."""
+        return Records(self._rows, self._targets, self._weights)
 
     def view(self, estimator, view):
         """Have rows be what `view.of_columns` makes of them, for another estimator, from now on."""
@@ -42,7 +80,7 @@ class MemoryRows:
     @contextmanager
     def at_work(self):
         """Close in the end what answers queries."""
-        with self._opened:
+        with sums_of(self._codes), self._opened:
             yield self
 
     def ask(self, query):

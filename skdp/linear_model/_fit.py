@@ -1,0 +1,283 @@
+"""The one fit of linear models, wherever their rows are: all of it that isn't a method's own."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._checks import check_finite, check_positive
+from skdp._estimator import is_private
+from skdp._rows.blocks import rounding_slack
+from skdp._rows.bounds import clip_rows, intercept_constant
+from skdp._rows.groups import encode_groups
+from skdp._rows.rows_in_ball import rows_in_ball
+from skdp.exceptions import warn_user
+from skdp.linear_model._base import RowPrivateEstimator
+from skdp.linear_model._memory import MemoryRows
+from skdp.linear_model.ball._plan import plan_ball, plan_targets
+from skdp.linear_model.ball._solver import (
+    Ball,
+    following,
+    hardly_tells,
+    learn_ball,
+    outside,
+    start_inside,
+)
+
+FEW_FOR_TARGETS = (
+    "target_bounds=None learns a range of the targets, for which the records are too few at this "
+    "epsilon: predictions may be far off. Give public bounds, target_bounds=(low, high)."
+)
+FEW_FOR_SIZES = (
+    "the size of the targets needs more records at this epsilon: predictions may be far off."
+)
+_BALL_ATTRIBUTES = "center_", "scale_", "radius_"
+
+
+class Training(NamedTuple):
+    """What steps are taken with: public numbers, and what was released before them."""
+
+    # Units of targets: `TargetUnits`, a mean, or classes.
+    units: object
+    # The plan that follows the ball.
+    plan: object
+    ball: Ball | None
+    # The entry of the intercept's column, 0 without one.
+    bias: float
+    # Coefficients in the units of the ball that steps begin at, or None: at 0.
+    start: np.ndarray | None
+
+
+class Solved(NamedTuple):
+    """What a fit found: coefficients in the units of its ball, and what they were made with."""
+
+    training: Training
+    coefs: np.ndarray
+    # A method publishes this of its steps.
+    steps: object
+    # It is added to predictions, in the units of targets in training.
+    shift: float = 0.0
+
+
+class BaseLinear(RowPrivateEstimator):
+    """The fit of linear models that protect rows.
+
+    Subclasses are methods: they plan, and take steps. `fit` itself reads rows and makes the plan.
+    """
+
+    # Reads rows and targets; the mixins of regressors and of classifiers give it.
+    _read: Callable
+    # Subclasses take steps.
+    _stepped: Callable
+    _set_steps: Callable
+    # Estimators that use one thread have no such parameter.
+    n_jobs = None
+    # Batches are gathered from rows in a ball's units, for which the rows are copied.
+    _copies_rows = True
+    # Some learn sizes of targets, and not ranges.
+    _learns_sizes = False
+
+    def _read_rows(self, X, y, public_weight, groups=None, order=None):
+        """Return bounded rows in memory, their targets as training takes them, and the units."""
+        X, y = self._read(X, y, order=order)
+        targets, units, weights = self._read_targets(y, public_weight)
+        codes, _ = self._records(groups, X, weights)
+        return MemoryRows(self, X, targets, weights, codes), units
+
+    def _records(self, groups, X, weights):
+        """Return the group of each row, or None, and how many records there are."""
+        return encode_groups(groups, X.shape[0])
+
+    def _fit(self, rows, plan, units, also_public=(), also_not_covered=()):
+        """Fit to rows, in memory or in partitions (`MemoryRows`), by a plan, and publish.
+
+        Targets are in `units`. Public is, beside what the parameters say, `also_public`.
+        """
+        run = plan.start(self.random_state)
+        with rows.at_work():
+            solved = self._solved(rows, plan, units, run)
+        return self._publish(solved, run, also_public, also_not_covered)
+
+    def _solved(self, rows, plan, units, run, start=None):
+        """Return what a fit to rows finds.
+
+        Steps begin at the coefficients `start` of rows as they are, the intercept last, or at 0.
+        """
+        units, plan = self._learn_targets(rows, units, plan, run)
+        plan, ball = self._learn_ball(rows, plan, run)
+        bias = self._bias_in(ball)
+        training = Training(units, plan, ball, bias, start_inside(ball, start, bias))
+        coefs, steps = self._stepped(rows, training, run)
+        # Before there is a report: that would be beside the coefficients of a fit before.
+        check_finite(outside(ball, coefs, bias))
+        return self._finished(rows, Solved(training, coefs, steps), run)
+
+    def _learn_targets(self, rows, units, plan, run):
+        """Move targets to where they are learnt to lie; return their units and the plan.
+
+        Nothing is learnt of labels.
+        """
+        return units, plan
+
+    def _learn_ball(self, rows, plan, run):
+        """Put rows in a ball that is learnt; return the plan that follows it, and the ball.
+
+        Where there is none it is None, and rows are within a public bound.
+        """
+        if self._ball_budget() == 0:
+            return plan, None
+        if plan.ball is None:
+            rows.place(None)
+            return plan, None
+        ball = learn_ball(rows, plan=plan.ball, run=run)
+        rows.place(ball)
+        bias = self._bias_in(ball)
+        stretch = rows.stretch(ball.center / ball.scale, bias)
+        return following(plan, ball, stretch, bias, run), ball
+
+    def _finished(self, rows, solved, run):
+        """Return what is published in the end, which may take another release."""
+        return solved
+
+    def _publish(self, solved, run, also_public, also_not_covered=()):
+        """Publish what a fit found, first of all its report: no coefficients are without theirs."""
+        (units, plan, ball, bias, _), steps = solved.training, solved.steps
+        run.finish()
+        self.privacy_report_ = self._report(
+            plan,
+            steps,
+            reproducible=run.reproducible,
+            also_public=self._assumed() + also_public,
+            not_covered=(*plan.budget.not_covered, *also_not_covered),
+        )
+        self._set_ball(ball)
+        coefs = outside(ball, solved.coefs, bias)
+        if solved.shift:
+            coefs[0, -1] += solved.shift / bias
+        self._set_coefs(coefs, bias, units)
+        self._set_steps(solved.training, steps)
+        return self
+
+    def _report(self, plan, steps, *, reproducible, also_public, not_covered):
+        """Return the report of a fit by a plan whose steps are known."""
+        return plan.report(
+            reproducible=reproducible, also_public=also_public, not_covered=not_covered
+        )
+
+    def _without_ball(self):
+        """Return what no ball is learnt with, or None."""
+
+    def _learns_ball(self):
+        """Return whether a ball is learnt where there is a share of the budget for it."""
+        return True
+
+    def _public_ball(self, n_features):
+        """Return the ball that weighs rows where none is learnt, or None to clip them."""
+
+    def _ball_budget(self):
+        """Return the share of the budget that learns the ball, 0 where none can be learnt."""
+        reason = self._without_ball()
+        if reason is None or self.ball_budget == 0:
+            return self.ball_budget
+        if self.ball_budget != "auto":
+            raise ValueError(
+                f"ball_budget must be 'auto' or 0 with {reason}: no ball is learnt then, and rows "
+                "are clipped to data_norm."
+            )
+        return 0
+
+    def _has_share_for_targets(self):
+        return self._ball_budget() != 0
+
+    def _planned_learning(
+        self, budget, n_records, sizes, data_norm, share_within=None, *, alike=False
+    ):
+        """Return plans of ranges of targets and of the ball, or None, and their share of mu^2.
+
+        `sizes` are the numbers of features and of outputs. For `share_within` and `alike` see
+        `plan_ball`.
+        """
+        n_features, n_outputs = sizes
+        ranges, spent_on_targets, share = None, 0.0, self._ball_budget()
+        share_of_ball = share if self._learns_ball() else 0
+        if self._learns_targets():
+            ranges, spent_on_targets = plan_targets(
+                budget,
+                share or "auto",
+                n_rows=n_records,
+                n_targets=n_outputs,
+                slack=rounding_slack(n_records, n_outputs, 1),
+                of_sizes=self._learns_sizes,
+            )
+            if self._learns_sizes and hardly_tells(ranges):
+                warn_user(FEW_FOR_SIZES)
+            elif self.target_bounds is None and hardly_tells(ranges):
+                warn_user(FEW_FOR_TARGETS)
+        ball, spent = plan_ball(
+            budget,
+            ball_budget=share_of_ball,
+            data_norm=data_norm,
+            centred=self.fit_intercept,
+            n_rows=n_records,
+            n_columns=n_features,
+            slack=rounding_slack(n_records, n_features, 1),
+            share_within=share_within,
+            # Targets have a part of a share that was given.
+            spent_on_targets=spent_on_targets if share_of_ball else 0.0,
+            alike=alike,
+        )
+        return ranges, ball, spent_on_targets + spent
+
+    def _public_norm(self):
+        """Return the bound on the norms of rows where no ball is learnt."""
+        return check_positive(self.data_norm, "data_norm")
+
+    def _bias_in(self, ball):
+        """Return the entry of the intercept's column of rows in a ball, or of clipped ones."""
+        radius = self._public_norm() if ball is None else ball.radius
+        return intercept_constant(radius, self.fit_intercept)
+
+    def _certified_rows(self, X):
+        """Return rows as they are read; where no ball is to be learnt, clipped ones."""
+        if self._ball_budget() != 0:
+            # Releases that a ball is learnt from bound rows themselves.
+            return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
+        return self._clipped_rows(X)
+
+    def _clipped_rows(self, X):
+        return clip_rows(
+            X,
+            data_norm=self._public_norm(),
+            fit_intercept=self.fit_intercept,
+            clip=is_private(self) and self.data_norm is not None,
+        )
+
+    def _bounded_by(self, ball, X, is_null):
+        """Return rows in a ball's units with certified norms, or without one clipped ones."""
+        if ball is None:
+            ball = self._public_ball(X.shape[1])
+        if ball is None:
+            rows = self._clipped_rows(X)
+            return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
+        return rows_in_ball(
+            X,
+            ball,
+            is_null,
+            fit_intercept=self.fit_intercept,
+            clip=is_private(self),
+            is_copied=self._copies_rows,
+        )
+
+    def _published_ball(self):
+        """Return the ball of a fit, or None where none was learnt."""
+        if not hasattr(self, "radius_"):
+            return None
+        return Ball(self.center_, self.scale_, self.radius_)
+
+    def _set_ball(self, ball):
+        """Publish what was learnt of the rows; None forgets what an earlier fit did."""
+        if ball is None:
+            for name in _BALL_ATTRIBUTES:
+                vars(self).pop(name, None)
+        else:
+            self.center_, self.scale_, self.radius_ = ball.center, ball.scale, ball.radius
