@@ -169,13 +169,14 @@ from skdp.accountant._report_card import CARD_KEYS
 from skdp.accountant._report_formats import UNRECORDED
 from skdp.accountant._selection_event import any_of, any_of_inverse
 from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
-from skdp.additive import _tuned as additive_tuned
+from skdp.additive import _look_up as look_up_module, _tuned as additive_tuned
 from skdp.additive._constant import expected_shares, release_constants
 from skdp.additive._curves import bends, roughness
 from skdp.additive._fitted import Fitted
+from skdp.additive._look_up import LookUp
 from skdp.additive._plan import plan_additive
 from skdp.additive._points import Bins, places as bin_places
-from skdp.additive._products import second_view
+from skdp.additive._products import BasisWithProducts, BoundedCurve, ProductTerm, second_view
 from skdp.additive._shapes import Shape, all_noise, monotone, shape_of
 from skdp.audit._audit import Fitter, _one_run
 from skdp.audit._canaries import World, default_canaries, given_canaries
@@ -362,6 +363,7 @@ from skdp.preprocessing.table._given import read_specs, specs_before_fit
 from skdp.preprocessing.table._kinds import Tally
 from skdp.preprocessing.table._knots import Histogram, find_shape
 from skdp.preprocessing.table._lost import is_unread
+from skdp.preprocessing.table._places import count_up_to
 from skdp.preprocessing.table._plan import WORDS, plan_vectorizer
 from skdp.preprocessing.table._plan_kinds import KINDS
 from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm, WordsTerm

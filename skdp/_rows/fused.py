@@ -11,6 +11,8 @@ import numpy as np
 WORTHWHILE_ENTRIES = 2**25
 # The same of slopes, a row's at a step each, that a fit computes.
 WORTHWHILE_SLOPES = 2**28
+# Numbers from which on to look up their values takes longer than numba to start.
+WORTHWHILE_PLACES = 2**24
 # None lets the size of the rows at hand decide; otherwise this says whether sums are compiled.
 _is_compiled = ContextVar("compiled", default=None)
 _NO_FACTORS = np.empty(0)
@@ -38,6 +40,17 @@ def kernels_for_columns(n_slopes, loss):
     """
     kernels = _compiled("kernels_columns") if n_slopes >= WORTHWHILE_SLOPES else None
     return kernels if kernels is not None and loss.name in kernels.LOSSES else None
+
+
+def kernels_for_terms(n_places):
+    """Return the module of compiled places in terms, or None for few.
+
+    Both ways give the same bits, so who sees them doesn't see which it was.
+    """
+    is_compiled = _is_compiled.get()
+    if is_compiled is None:
+        is_compiled = n_places >= WORTHWHILE_PLACES
+    return _compiled("kernels_terms") if is_compiled else None
 
 
 def can_compile(n_entries):

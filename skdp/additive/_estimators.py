@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_finite, check_n_jobs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, is_private
+from skdp._families.losses import as_probabilities
 from skdp._families.targets import unit_of
 from skdp._rows.frames import read_frame
 from skdp._rows.kinds import NUMERIC
@@ -31,6 +32,9 @@ from skdp.linear_model._base import (
     EXECUTION_CONSTRAINTS,
     POSITIVE,
     RowPrivateEstimator,
+    as_scores,
+    labels_of,
+    logarithms_of,
     weights_public,
 )
 from skdp.linear_model._memory import MemoryRows
@@ -616,8 +620,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        matrix = self._matrix(X)
-        return self._model.decision_function(matrix)
+        return as_scores(self._linear_values(X))
 
     def predict(self, X):
         """Predict class labels.
@@ -639,8 +642,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        matrix = self._matrix(X)
-        return self._model.predict(matrix)
+        return labels_of(self.decision_function(X), self.classes_)
 
     def predict_proba(self, X):
         """Estimate class probabilities.
@@ -662,8 +664,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        matrix = self._matrix(X)
-        return self._model.predict_proba(matrix)
+        return as_probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities.
@@ -685,8 +686,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        matrix = self._matrix(X)
-        return self._model.predict_log_proba(matrix)
+        return logarithms_of(self.predict_proba(X))
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.

@@ -25,7 +25,11 @@ class BoundedCurve:
 
     def of_columns(self, columns):
         """Return the curve at rows of its term's columns."""
-        return tuned.LARGEST_CURVE * np.tanh(_products_by_row(columns, self.weights) - self.shift)
+        return self.bent(_products_by_row(columns, self.weights))
+
+    def bent(self, products):
+        """Return the curve where the products of columns and weights are such."""
+        return tuned.LARGEST_CURVE * np.tanh(products - self.shift)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._rows.frames import read_frame, warn_of_unread
 from skdp._rows.private_rows import rows_are_private
 from skdp.additive._explaining import explanation_frame
+from skdp.additive._look_up import LookUp
 from skdp.preprocessing.table._terms import Basis
 
 
@@ -137,9 +138,16 @@ class ReadingMixin:
     _outputs: Callable
     _heading: Callable
 
-    def _matrix(self, X):
+    def _looked_up(self, X):
+        """Return the terms at rows."""
         check_is_fitted(self)
-        return self._basis.matrix(self._read_rows(X))
+        coefs = np.atleast_2d(self._model.coef_)
+        return LookUp(self._basis, coefs, self._read_rows(X))
+
+    def _linear_values(self, X):
+        """Return the sums of terms and the constant, in the shape that the linear model's have."""
+        sums = self._looked_up(X).sums()
+        return (sums[:, 0] if self._model.coef_.ndim == 1 else sums) + self._model.intercept_
 
     def _read_rows(self, X):
         frame = read_frame(self, X, reset=False)
@@ -176,12 +184,10 @@ class ReadingMixin:
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        matrix, coefs = self._matrix(X), np.atleast_2d(self._model.coef_)
-        parts = [matrix[:, part] @ coefs[:, part].T for part in self._basis.slices]
-        contributions = np.stack(parts, axis=1) - self._offsets
+        contributions = self._looked_up(X).by_term() - self._offsets
         if as_frame:
             return explanation_frame(X, self._basis.terms, contributions, self._output_names())
-        return contributions[:, :, 0] if len(coefs) == 1 else contributions
+        return contributions[:, :, 0] if contributions.shape[2] == 1 else contributions
 
     def to_frame(self):
         """Return all values of all terms as a data frame of pandas, one row each.

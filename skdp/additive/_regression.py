@@ -296,8 +296,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        matrix = self._matrix(X)
-        return self._model.predict(matrix)
+        return self._model._targets_at(self._linear_values(X))
 
     def score(self, X, y, sample_weight=None):
         """Return R2, or D2 of the deviance that is minimised. Computed without noise: not private.
@@ -324,7 +323,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         if not self._is_linear():
-            return self._model.score(self._matrix(X), y, sample_weight)
+            return self._model._score_of(self.predict(X), y, sample_weight)
         return quietly(super().score, X, y, sample_weight)
 
     def __sklearn_tags__(self):

@@ -247,9 +247,13 @@ class LinearRegressorMixin(CaptionMixin):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
+        return self._targets_at(_linear(self, X))
+
+    def _targets_at(self, values):
+        """Return the predictions where linear functions of rows, with intercepts, are such."""
         inverse = INVERSE_LINKS[self._loss(1).link]
         with np.errstate(over="ignore"):
-            return np.clip(inverse(_linear(self, X)), *self.target_bounds_)
+            return np.clip(inverse(values), *self.target_bounds_)
 
     def score(self, X, y, sample_weight=None):
         """Return the coefficient of determination R2. Computed without noise: not private.
@@ -351,8 +355,7 @@ class LinearClassifierMixin(CaptionMixin):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        scores = _linear(self, X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return as_scores(_linear(self, X))
 
     def predict(self, X):
         """Predict class labels. Rows are not clipped.
@@ -374,9 +377,7 @@ class LinearClassifierMixin(CaptionMixin):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        scores = self.decision_function(X)
-        indices = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[indices]
+        return labels_of(self.decision_function(X), self.classes_)
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
@@ -454,8 +455,24 @@ class LinearClassifierMixin(CaptionMixin):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        return logarithms_of(self.predict_proba(X))
+
+
+def as_scores(values):
+    """Return linear functions of rows, of shape (n, k), as scores: of two classes there is one."""
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def labels_of(scores, classes):
+    """Return the labels that decision values tell."""
+    indices = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+    return classes[indices]
+
+
+@np.errstate(divide="ignore")
+def logarithms_of(probabilities):
+    """Return the logarithms of probabilities, which may be 0."""
+    return np.log(probabilities)
 
 
 def _linear(estimator, X):

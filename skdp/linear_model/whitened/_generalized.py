@@ -198,7 +198,10 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         if not self._learns_sizes:
             # The same, of several targets, too.
             return super().score(X, y, sample_weight)
-        means = self.predict(X)
+        return self._score_of(self.predict(X), y, sample_weight)
+
+    def _score_of(self, means, y, sample_weight):
+        """Return D2 of predicted means."""
         return quietly(d2_tweedie_score, y, means, sample_weight=sample_weight, power=self._power)
 
     def __sklearn_tags__(self):

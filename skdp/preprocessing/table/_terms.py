@@ -6,9 +6,11 @@ place of all else. A pair's part is the outer product of two such parts.
 
 Each has a `name`, a `kind`, its `features` (places of columns), `labels` of its columns, `columns`,
 which makes them of a frame, and `profile`, which makes them of the bins that were released, with
-the counts of these, or None if nothing was.
+the counts of these, or None if nothing was. One of a single column has `placed`, too, which tells
+of a frame's rows where in the term they are: what `columns` makes is that, written out.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -18,10 +20,41 @@ from skdp._rows.entries import same_word
 from skdp._rows.labels import INFREQUENT, MISSING, label_beside, texts_apart
 from skdp._rows.naming import make_unique
 from skdp.preprocessing.table import _tuned as tuned
+from skdp.preprocessing.table._places import Places, count_up_to
+
+# Rows of a matrix that fit into caches while all terms are written to them.
+_ROWS = 2**11
+
+
+class _Term:
+    """What terms share: their columns are written to zeros, for some rows at a time.
+
+    Subclasses have `writer`, which gives what writes those of some of a frame's rows.
+    """
+
+    n_columns: int
+    writer: Callable
+
+    def columns(self, frame, dtype=np.float64):
+        """Return the columns of a frame's rows."""
+        out = np.zeros((frame.n_rows, self.n_columns), dtype=dtype, order="F")
+        self.writer(frame)(slice(None), out)
+        return out
+
+
+class _TermOfColumn(_Term):
+    """A term of a single column; subclasses tell by `placed` where rows are in it."""
+
+    placed: Callable
+
+    def writer(self, frame):
+        """Return a function of some of a frame's rows that writes their columns to zeros."""
+        placed = self.placed(frame)
+        return lambda rows, out: placed(rows).fill(out)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _NumberTerm:
+class _NumberTerm(_TermOfColumn):
     """A shape on sorted knots, and the indicators of a spike and of gaps where there are any.
 
     The spike is a number that holds much of the column. Numbers beyond `bounds`, which are public,
@@ -43,6 +76,10 @@ class _NumberTerm:
     @property
     def features(self):
         return (self.feature,)
+
+    @property
+    def _middle(self):
+        return self.knots[self.knots.size // 2]
 
     @property
     def n_columns(self):
@@ -68,24 +105,29 @@ class _NumberTerm:
         # One hat is 1 at all numbers but the spike.
         return [f"is_not_{texts[-1]}", texts[-1]] if spikes and self.knots.size == 1 else texts
 
-    def columns(self, frame, dtype=np.float64):
-        """Return the columns of a frame's rows."""
-        return self.block(frame.columns[self.feature], dtype)
+    def block(self, x):
+        """Return the columns of such numbers."""
+        out = np.zeros((x.size, self.n_columns), order="F")
+        self.places_of(x).fill(out)
+        return out
 
-    def block(self, x, dtype=np.float64):
-        """Return the columns of such numbers; gaps without an indicator are a middle one."""
-        out = np.zeros((x.size, self.n_columns), dtype=dtype, order="F")
+    def placed(self, frame, kernels=None):
+        """Return a function that gives `Places` of some of a frame's rows."""
+        x = frame.columns[self.feature]
+        return lambda rows: self.places_of(x[rows], kernels)
+
+    def places_of(self, x, kernels=None):
+        """Return the `Places` of such numbers; gaps without an indicator are a middle one.
+
+        Those that `kernels` has compiled are the same to the last bit.
+        """
         is_gap = np.isnan(x)
-        filled = np.where(is_gap, self.knots[self.knots.size // 2], x) if is_gap.any() else x
-        self._write_shape(np.clip(filled, self.knots[0], self.knots[-1]), out)
+        filled = np.where(is_gap, self._middle, x) if is_gap.any() else x
+        places = self._places_on_shape(np.clip(filled, self.knots[0], self.knots[-1]))
         if self.spike is not None:
             is_spike = (x if self.bounds is None else np.clip(x, *self.bounds)) == self.spike
-            out[is_spike] = 0.0
-            out[is_spike, self._n_shape] = 1.0
-        if self.has_gap:
-            out[is_gap] = 0.0
-            out[is_gap, -1] = 1.0
-        return out
+            places = places.moved(is_spike, self._n_shape)
+        return places.moved(is_gap, self.n_columns - 1) if self.has_gap else places
 
     def profile(self):
         if self.counts is None:
@@ -110,15 +152,36 @@ class HatsTerm(_NumberTerm):
     def _shape_labels(self):
         return self.knot_labels
 
-    def _write_shape(self, x, out):
-        knots, rows = self.knots, np.arange(x.size)
+    def places_of(self, x, kernels=None):
+        """Return the `Places` of such numbers; see `_NumberTerm.places_of`."""
+        if kernels is None or self.knots.size == 1:
+            return super().places_of(x)
+        low, high = (-np.inf, np.inf) if self.bounds is None else map(float, self.bounds)
+        columns, shares = np.empty(x.size, dtype=np.intp), np.empty((2, x.size))
+        # Each argument has one type, so that one kernel is compiled: plain arrays in order, floats.
+        kernels.place_numbers(
+            np.array(x, order="C"),
+            np.array(self.knots, dtype=np.float64),
+            float(self._middle),
+            np.nan if self.spike is None else float(self.spike),
+            low,
+            high,
+            self._n_shape,
+            self.n_columns - 1 if self.has_gap else -1,
+            columns,
+            shares,
+        )
+        return Places(columns, shares)
+
+    def _places_on_shape(self, x):
+        knots = self.knots
         if knots.size == 1:
-            out[:, 0] = 1.0
-            return
-        left = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, knots.size - 2)
-        share = (x - knots[left]) / np.diff(knots)[left]
-        out[rows, left] = 1.0 - share
-        out[rows, left + 1] = share
+            return Places(np.zeros(x.size, dtype=np.intp))
+        left, shares = count_up_to(knots[1:-1], x), np.empty((2, x.size))
+        np.subtract(x, knots.take(left), out=shares[1])
+        shares[1] /= np.diff(knots).take(left)
+        np.subtract(1.0, shares[1], out=shares[0])
+        return Places(left, shares)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -137,14 +200,15 @@ class LineTerm(_NumberTerm):
     def _shape_labels(self):
         return [self.name]
 
-    def _write_shape(self, x, out):
+    def _places_on_shape(self, x):
         first, last = self.knots[0], self.knots[-1]
         half = 0.5 * last - 0.5 * first
-        out[:, 0] = np.clip((x - (0.5 * first + 0.5 * last)) / half, -1.0, 1.0)
+        on_line = np.clip((x - (0.5 * first + 0.5 * last)) / half, -1.0, 1.0)
+        return Places(np.zeros(x.size, dtype=np.intp), np.stack([on_line, np.zeros_like(x)]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class WordsTerm:
+class WordsTerm(_TermOfColumn):
     """Indicators of categories, ``np.nan`` for gaps, and one that all other words share.
 
     `counts` are how many records are in each, with noise, or None.
@@ -181,14 +245,8 @@ class WordsTerm:
         gap, rare = label_beside(MISSING, known), label_beside(INFREQUENT, known)
         return [*(gap if word != word else word for word in self.categories), rare]
 
-    def columns(self, frame, dtype=np.float64):
-        """Return the columns of a frame's rows."""
-        out = np.zeros((frame.n_rows, self.n_columns), dtype=dtype, order="F")
-        out[np.arange(frame.n_rows), self.places(frame)] = 1.0
-        return out
-
-    def places(self, frame):
-        """Return the column in which each of a frame's rows is 1."""
+    def placed(self, frame, kernels=None):
+        """Return a function that gives `Places` of some of a frame's rows."""
         words = frame.columns[self.feature]
         # The value that stands for a gap is one object, which is found by identity.
         places = {
@@ -196,7 +254,12 @@ class WordsTerm:
         }
         rare = len(self.categories)
         codes = [places.get(word, places.get(same_word(word), rare)) for word in words.known]
-        return np.array(codes, dtype=np.int64)[words.codes]
+        column_of_word = np.array(codes, dtype=np.intp)
+        return lambda rows: Places(column_of_word[words.codes[rows]])
+
+    def places(self, frame):
+        """Return the column in which each of a frame's rows is 1."""
+        return self.placed(frame)(slice(None)).columns
 
     def profile(self):
         return None if self.counts is None else (np.eye(self.n_columns), self.counts)
@@ -229,7 +292,7 @@ class TermOfTwo:
 
 
 @dataclass(frozen=True, eq=False)
-class PairTerm(TermOfTwo):
+class PairTerm(TermOfTwo, _Term):
     """Products of the columns of two terms."""
 
     kind: ClassVar = "pair"
@@ -250,10 +313,17 @@ class PairTerm(TermOfTwo):
         """Names of the columns."""
         return [f"{one} x {other}" for one in self.first.labels for other in self.second.labels]
 
-    def columns(self, frame, dtype=np.float64):
-        """Return the columns of a frame's rows."""
-        first, second = (term.columns(frame, dtype) for term in (self.first, self.second))
-        return (first[:, :, np.newaxis] * second[:, np.newaxis, :]).reshape(frame.n_rows, -1)
+    def writer(self, frame):
+        """Return a function of some of a frame's rows that writes their columns to zeros."""
+        sides = [(term.n_columns, term.writer(frame)) for term in (self.first, self.second)]
+
+        def write(rows, out):
+            first, second = (np.zeros((len(out), n), dtype=out.dtype) for n, _ in sides)
+            for block, (_, write_side) in zip((first, second), sides, strict=True):
+                write_side(rows, block)
+            out[:] = (first[:, :, np.newaxis] * second[:, np.newaxis, :]).reshape(out.shape)
+
+        return write
 
     def profile(self):
         """Return the columns of all pairs of bins, with counts as if columns were independent.
@@ -315,7 +385,10 @@ class Basis:
 
     def matrix(self, frame, dtype=np.float64):
         """Return the columns of a frame's rows."""
-        out = np.empty((frame.n_rows, self.n_columns), dtype=dtype)
-        for part, term in zip(self.slices, self.terms, strict=True):
-            out[:, part] = term.columns(frame, dtype)
+        out = np.zeros((frame.n_rows, self.n_columns), dtype=dtype)
+        writers = list(zip(self.slices, (t.writer(frame) for t in self.terms), strict=True))
+        for start in range(0, frame.n_rows, _ROWS):
+            rows = slice(start, start + _ROWS)
+            for part, write in writers:
+                write(rows, out[rows, part])
         return out
