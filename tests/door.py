@@ -19,7 +19,7 @@ from skdp._families.losses import (
     Tweedie,
 )
 from skdp._families.penalties import Penalty, make_penalty
-from skdp._families.targets import as_targets, clip_targets, encode_labels
+from skdp._families.targets import RateUnits, as_targets, clip_targets, encode_labels
 from skdp._families.weights import EVEN, Weights, WeightScale, class_scale, weigh
 from skdp._progress import progress, showing, showing_nothing
 from skdp._release import (
@@ -198,8 +198,12 @@ from skdp.ledger import (
 )
 from skdp.ledger.__main__ import main
 from skdp.ledger._account import ALREADY_CHARGED, LEDGER_CONSTRAINT, Account, resolve_account
-from skdp.linear_model import _base as linear_model_base_module, _fit as fit_module
-from skdp.linear_model._fit import FEW_FOR_TARGETS
+from skdp.linear_model import (
+    _base as linear_model_base_module,
+    _fit as fit_module,
+    _memory as memory_module,
+)
+from skdp.linear_model._base import FEW_FOR_TARGETS
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._plan import Problem, beside
 from skdp.linear_model.ball import (

@@ -22,6 +22,20 @@ class TargetUnits(NamedTuple):
     one_axis: bool
     bounds: tuple = (-np.inf, np.inf)
 
+    def move(self, targets):
+        """Return targets, as they were read, in these units."""
+        return (np.clip(targets, *self.bounds) - self.midpoint) / self.half_width
+
+
+class RateUnits(NamedTuple):
+    """The mean that amounts were divided by, of which predictions tell the logarithm."""
+
+    mean: float
+
+    def move(self, targets):
+        """Return targets, as they were read, in these units."""
+        return targets / self.mean
+
 
 def encode_labels(y, classes):
     """Return the class set and targets in {-1, 1}: one column for two classes, else one a class.

@@ -11,8 +11,7 @@ from skdp._rows.kinds import WORD
 from skdp.additive import _tuned as tuned
 from skdp.additive._fitted import Fitted
 from skdp.exceptions import warn_user
-from skdp.linear_model._base import weights_public
-from skdp.linear_model._fit import FEW_FOR_TARGETS
+from skdp.linear_model._base import FEW_FOR_TARGETS, weights_public
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model.ball._solver import hardly_tells
 from skdp.preprocessing.table._given import without_learning

@@ -49,11 +49,7 @@ class Reader(RowReader):
         return self.estimator._bounded_by(ball, X, is_null)
 
     def targets(self, y):
-        if self.estimator._learns_sizes:
-            return self.estimator._moved(y)
-        if is_regressor(self.estimator):
-            return self.estimator._in_units(y)[0]
-        return encode_labels(y, self.estimator.classes)[1]
+        return self.estimator._in_units(y)[0]
 
     def asked(self, rows, targets, n_threads, codes=None):
         return self.estimator._asked(rows, targets, n_threads, codes=codes)

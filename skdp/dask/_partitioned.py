@@ -129,9 +129,9 @@ class PartitionedRows:
         """Return the targets of all parts as rows. Rows of parts have no weights."""
         return Asked(partial(self._ask_about, TARGETS))
 
-    def move_targets(self, learnt):
+    def move_targets(self, units):
         """See `MemoryRows.move_targets`."""
-        self._keep(_parts.move_targets, learnt)
+        self._keep(_parts.move_targets, units)
 
     def take_errors(self, coefs, bias):
         """See `MemoryRows.take_errors`."""

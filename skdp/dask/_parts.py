@@ -21,6 +21,7 @@ from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import validate_arrays
 from skdp.dask._groups import Groups, WithGroups, read_groups
 from skdp.dask._tables import RawTable, null_records_of
+from skdp.linear_model._memory import errors_of
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.walr._queries import LabelledRows
 from skdp.linear_model.walr._solver import PublicRows
@@ -303,16 +304,15 @@ def part_groups(reader, n_threads, X, kept):
     return kept.groups._replace(codes=None)
 
 
-def move_targets(reader, n_threads, X, kept, learnt):
-    """Return what is kept of a part whose targets are moved by what was learnt of all."""
+def move_targets(reader, n_threads, X, kept, units):
+    """Return what is kept of a part whose targets are in other units from now on."""
     as_read = kept.targets if kept.targets_as_read is None else kept.targets_as_read
-    moved = reader.estimator._targets_by(as_read, learnt)
-    return kept._replace(targets=moved, targets_as_read=as_read)
+    return kept._replace(targets=units.move(as_read), targets_as_read=as_read)
 
 
 def take_errors(reader, n_threads, X, kept, coefs, bias):
     """Return what is kept of a part with errors of predictions in the place of targets."""
-    return kept._replace(targets=reader.estimator._errors_of(X, kept.targets, coefs, bias))
+    return kept._replace(targets=errors_of(X, kept.targets, coefs, bias))
 
 
 def place_part(reader, n_threads, X, kept, ball):

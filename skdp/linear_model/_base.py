@@ -25,15 +25,21 @@ from skdp._families.targets import (
 )
 from skdp._families.weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp._release.plan import CLASSES_READ
+from skdp._rows.blocks import rounding_slack
 from skdp._rows.numbers import validate_numbers
 from skdp._rows.rows_in_ball import by_row
 from skdp._sklearn import Interval, StrOptions, quietly
 from skdp.exceptions import warn_user
-from skdp.linear_model.ball._solver import learn_targets
+from skdp.linear_model.ball._plan import plan_targets
+from skdp.linear_model.ball._solver import hardly_tells, learn_targets
 
 # Numbers whose squares and products stay far from the ends of double precision.
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
 
+FEW_FOR_TARGETS = (
+    "target_bounds=None learns a range of the targets, for which the records are too few at this "
+    "epsilon: predictions may be far off. Give public bounds, target_bounds=(low, high)."
+)
 NO_TARGET_BOUNDS = (
     "target_bounds=None assumes that the targets are within about [-1, 1], without looking; where "
     "they aren't, predictions are far off. Give public bounds, target_bounds=(low, high)."
@@ -84,7 +90,7 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     n_features_in_: int
     # The mixins of regressors and of classifiers give these.
     _loss: Callable
-    _read_targets: Callable
+    _in_units: Callable
     _half_width: Callable
     _has_given_bounds: Callable
     _set_coefs: Callable
@@ -99,6 +105,11 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     def _learns_targets(self):
         """Return whether a fit learns where the targets lie."""
         return False
+
+    def _read_targets(self, y, public_weight):
+        """Return targets as training takes them, their units, and what records count."""
+        targets, units = self._in_units(y)
+        return targets, units, self._weigh(public_weight, len(targets), units, targets)
 
     def _weigh(self, public_weight, n_rows, classes=None, targets=None):
         """Return what records count, from the weights of rows and those of their classes."""
@@ -129,10 +140,8 @@ def weights_public(public_weight):
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
 
-    @property
-    def _takes_several(self):
-        """Whether rows may have several targets: those whose size is learnt have one."""
-        return not self._learns_sizes
+    # Rows may have several targets.
+    _takes_several = True
 
     def _read(self, X, y, **checks):
         """Return X and y as scikit-learn's contract has them."""
@@ -144,24 +153,16 @@ class LinearRegressorMixin(CaptionMixin):
         return self.target_bounds is not None
 
     def _read_targets(self, y, public_weight):
-        """Return targets as training takes them, their units, and what records count."""
-        weights = self._weigh(public_weight, y.shape[0])
-        return *self._bounded_targets(y), weights
-
-    def _bounded_targets(self, y):
-        """Return targets of shape (n, k) as training takes them, and the units that they are in.
-
-        Without bounds it warns, whatever the targets are.
-        """
         self._warn_of_targets()
-        return self._in_units(y)
+        return super()._read_targets(y, public_weight)
 
     def _warn_of_targets(self):
+        """Warn where nothing tells of the targets' scale, whatever they are."""
         if _UNIT_TARGETS in self._assumed():
             warn_user(NO_TARGET_BOUNDS)
 
     def _in_units(self, y):
-        """Return what `_bounded_targets` does, and don't warn."""
+        """Return targets of shape (n, k) as training takes them, and the units that they are in."""
         return self._within(as_targets(y), self._checked_bounds(), y.ndim == 1)
 
     def _within(self, targets, bounds, one_axis):
@@ -174,9 +175,17 @@ class LinearRegressorMixin(CaptionMixin):
     def _learns_targets(self):
         return self.target_bounds is None and is_private(self) and self._has_share_for_targets()
 
-    def _targets_by(self, targets, learnt):
-        """Return targets as training takes them, by what was learnt of them."""
-        return self._within(targets, learnt, one_axis=False)[0]
+    def _planned_targets(self, budget, share, n_records, n_outputs):
+        """Return the plan of ranges of targets, or None, and its share of mu^2."""
+        if not self._learns_targets():
+            return None, 0.0
+        slack = rounding_slack(n_records, n_outputs, 1)
+        ranges, spent = plan_targets(
+            budget, share, n_rows=n_records, n_targets=n_outputs, slack=slack
+        )
+        if self.target_bounds is None and hardly_tells(ranges):
+            warn_user(FEW_FOR_TARGETS)
+        return ranges, spent
 
     def _learn_targets(self, rows, units, plan, run):
         """Move targets into the ranges that a plan learns, if any; return their units and the plan.
@@ -186,8 +195,9 @@ class LinearRegressorMixin(CaptionMixin):
         if plan.ranges is None:
             return units, plan
         bounds = self._learn_ranges(rows.of_targets(), plan.ranges, run)
-        rows.move_targets(bounds)
-        return self._within(np.zeros((1, 1)), bounds, units.one_axis)[1], plan
+        units = self._within(np.zeros((1, 1)), bounds, units.one_axis)[1]
+        rows.move_targets(units)
+        return units, plan
 
     def _learn_ranges(self, targets, plan, run):
         """Return the ends of the ranges that the releases of a `TargetsPlan` tell of."""
@@ -306,10 +316,10 @@ class LinearClassifierMixin(CaptionMixin):
         """Return whether scores are logarithms of odds, as those of estimators of one loss are."""
         return True
 
-    def _read_targets(self, y, public_weight):
-        """Return labels as training takes them, the classes, and what records count."""
+    def _in_units(self, y):
+        """Return labels as training takes them, and the classes in the place of units."""
         classes, targets = encode_labels(y, self.classes)
-        return targets, classes, self._weigh(public_weight, y.size, classes, targets)
+        return targets, classes
 
     def _set_coefs(self, coefs, bias, classes):
         """Publish coefficients of shape (k, d), the intercept's column last where there is one."""

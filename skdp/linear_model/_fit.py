@@ -11,33 +11,24 @@ from skdp._rows.blocks import rounding_slack
 from skdp._rows.bounds import clip_rows, intercept_constant
 from skdp._rows.groups import encode_groups
 from skdp._rows.rows_in_ball import rows_in_ball
-from skdp.exceptions import warn_user
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.linear_model._memory import MemoryRows
-from skdp.linear_model.ball._plan import plan_ball, plan_targets
+from skdp.linear_model.ball._plan import plan_ball
 from skdp.linear_model.ball._solver import (
     Ball,
     following,
-    hardly_tells,
     learn_ball,
     outside,
     start_inside,
 )
 
-FEW_FOR_TARGETS = (
-    "target_bounds=None learns a range of the targets, for which the records are too few at this "
-    "epsilon: predictions may be far off. Give public bounds, target_bounds=(low, high)."
-)
-FEW_FOR_SIZES = (
-    "the size of the targets needs more records at this epsilon: predictions may be far off."
-)
 _BALL_ATTRIBUTES = "center_", "scale_", "radius_"
 
 
 class Training(NamedTuple):
     """What steps are taken with: public numbers, and what was released before them."""
 
-    # Units of targets: `TargetUnits`, a mean, or classes.
+    # Units of targets: `TargetUnits`, `RateUnits`, or classes.
     units: object
     # The plan that follows the ball.
     plan: object
@@ -74,8 +65,6 @@ class BaseLinear(RowPrivateEstimator):
     n_jobs = None
     # Batches are gathered from rows in a ball's units, for which the rows are copied.
     _copies_rows = True
-    # Some learn sizes of targets, and not ranges.
-    _learns_sizes = False
 
     def _read_rows(self, X, y, public_weight, groups=None, order=None):
         """Return bounded rows in memory, their targets as training takes them, and the units."""
@@ -111,6 +100,10 @@ class BaseLinear(RowPrivateEstimator):
         # Before there is a report: that would be beside the coefficients of a fit before.
         check_finite(outside(ball, coefs, bias))
         return self._finished(rows, Solved(training, coefs, steps), run)
+
+    def _planned_targets(self, budget, share, n_records, n_outputs):
+        """Return the plan of what is learnt of targets, or None, and its share of mu^2."""
+        return None, 0.0
 
     def _learn_targets(self, rows, units, plan, run):
         """Move targets to where they are learnt to lie; return their units and the plan.
@@ -198,21 +191,11 @@ class BaseLinear(RowPrivateEstimator):
         `plan_ball`.
         """
         n_features, n_outputs = sizes
-        ranges, spent_on_targets, share = None, 0.0, self._ball_budget()
+        share = self._ball_budget()
         share_of_ball = share if self._learns_ball() else 0
-        if self._learns_targets():
-            ranges, spent_on_targets = plan_targets(
-                budget,
-                share or "auto",
-                n_rows=n_records,
-                n_targets=n_outputs,
-                slack=rounding_slack(n_records, n_outputs, 1),
-                of_sizes=self._learns_sizes,
-            )
-            if self._learns_sizes and hardly_tells(ranges):
-                warn_user(FEW_FOR_SIZES)
-            elif self.target_bounds is None and hardly_tells(ranges):
-                warn_user(FEW_FOR_TARGETS)
+        ranges, spent_on_targets = self._planned_targets(
+            budget, share or "auto", n_records, n_outputs
+        )
         ball, spent = plan_ball(
             budget,
             ball_budget=share_of_ball,

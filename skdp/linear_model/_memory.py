@@ -13,6 +13,7 @@ from skdp._rows.fused import sums_of
 from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.queries import RAW, Asked
 from skdp._rows.raw_rows import RawRows
+from skdp._rows.rows_in_ball import by_row
 
 
 class Records(NamedTuple):
@@ -28,13 +29,18 @@ class Records(NamedTuple):
         return joint_weights(self.weights.of_rows, self.rows.weight)
 
 
+def errors_of(X, targets, coefs, bias):
+    """Return the errors of predictions by coefficients of shape (1, d), in the shape of targets."""
+    predicted = by_row(X, coefs[0, : X.shape[1]]) + bias * coefs[0, -1]
+    return np.nan_to_num(targets[:, 0] - predicted)[:, np.newaxis]
+
+
 class MemoryRows:
     """Rows of an estimator and their targets, which a fit moves, places and asks.
 
     Rows in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods, but for the
-    sizes and for `records`, which memory alone offers. The estimator says how targets are moved,
-    and rows are bounded and placed. What answers queries is made when it is first asked, and
-    dropped when rows are placed.
+    sizes and for `records`, which memory alone offers. The estimator says how rows are bounded and
+    placed. What answers queries is made when it is first asked, and dropped when rows are placed.
     """
 
     def __init__(self, estimator, X, targets, weights=None, codes=None):
@@ -102,14 +108,14 @@ class MemoryRows:
             return rows.ask(query)
 
     @np.errstate(all="ignore")
-    def move_targets(self, learnt):
-        """Have targets be, from now on, what the estimator makes of them by what was learnt."""
-        self._set_targets(self._estimator._targets_by(self._targets_as_read, learnt))
+    def move_targets(self, units):
+        """Have targets be in these units from now on."""
+        self._set_targets(units.move(self._targets_as_read))
 
     @np.errstate(all="ignore")
     def take_errors(self, coefs, bias):
         """Have errors of predictions in the place of targets, from now on."""
-        self._set_targets(self._estimator._errors_of(self._X, self._targets, coefs, bias))
+        self._set_targets(errors_of(self._X, self._targets, coefs, bias))
 
     def _set_targets(self, targets):
         # Slopes follow from targets, so that what answers is made anew.

@@ -10,14 +10,14 @@ from sklearn.metrics import d2_tweedie_score
 
 from skdp._checks import check_finite
 from skdp._families.losses import Tweedie
-from skdp._families.targets import as_targets
+from skdp._families.targets import RateUnits, as_targets
 from skdp._rows.ball_queries import MeanOfTargets
+from skdp._rows.blocks import rounding_slack
 from skdp._sklearn import Interval, quietly
-from skdp.linear_model._base import (
-    LinearRegressorMixin,
-    is_private,
-)
-from skdp.linear_model.ball._solver import learn_sizes
+from skdp.exceptions import warn_user
+from skdp.linear_model._base import LinearRegressorMixin, is_private
+from skdp.linear_model.ball._plan import plan_targets
+from skdp.linear_model.ball._solver import hardly_tells, learn_sizes
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitened
 from skdp.linear_model.whitened._estimators import DPRidge
@@ -29,6 +29,9 @@ _OUT_OF_RANGE = (
     "distribution and powers from 2 on. Poisson's loss, and powers from 1 to 2, take amounts of 0."
 )
 _NEGATIVE = "target_bounds must have a high above 0: targets aren't negative."
+_FEW_FOR_SIZES = (
+    "the size of the targets needs more records at this epsilon: predictions may be far off."
+)
 _POWER = "power must be 0 or at least 1: no distribution has one in between."
 
 
@@ -40,7 +43,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # Standard errors aren't inferred.
     inference = False
-    _learns_sizes = True
+    _takes_several, _learns_sizes = False, True
 
     _parameter_constraints = REGRESSION_CONSTRAINTS
 
@@ -89,12 +92,15 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _read_targets(self, y, public_weight):
-        return self._moved(y), None, self._weigh(public_weight, len(y))
+    def _in_units(self, y):
+        """Return targets of shape (n, 1) within the public bounds, and their units."""
+        self._check_targets(y)
+        return np.clip(as_targets(y), *self._limits()), RateUnits(1.0)
 
-    def _set_coefs(self, coefs, bias, mean):
+    def _set_coefs(self, coefs, bias, units):
         """Publish coefficients of shape (1, d) that were learnt from targets over their mean."""
         check_finite(coefs)
+        mean = units.mean
         self.coef_ = coefs[0, : self.n_features_in_]
         self.intercept_ = 0.0
         if self.fit_intercept:
@@ -107,11 +113,6 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         least = as_targets(y).min()
         if least < 0.0 or (self._power >= 2.0 and least == 0.0):
             raise ValueError(_OUT_OF_RANGE)
-
-    def _moved(self, y):
-        """Return targets of shape (n, 1) within the public bounds."""
-        self._check_targets(y)
-        return np.clip(as_targets(y), *self._limits())
 
     def _limits(self):
         """Return what targets are moved to, and predictions."""
@@ -128,10 +129,21 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _learns_targets(self):
         return is_private(self)
 
+    def _planned_targets(self, budget, share, n_records, n_outputs):
+        if not self._learns_targets():
+            return None, 0.0
+        slack = rounding_slack(n_records, n_outputs, 1)
+        sizes, spent = plan_targets(
+            budget, share, n_rows=n_records, n_targets=n_outputs, slack=slack, of_sizes=True
+        )
+        if hardly_tells(sizes):
+            warn_user(_FEW_FOR_SIZES)
+        return sizes, spent
+
     # A warning about an overflow would reveal something of the data.
     @np.errstate(all="ignore")
     def _learn_targets(self, rows, units, plan, run):
-        """Divide targets by their mean, and return it, and the plan for slopes of their size.
+        """Divide targets by their mean; return their units, and the plan for slopes of their size.
 
         Without an intercept a prediction of 0 is a mean of 1, whatever the targets are.
         """
@@ -156,11 +168,9 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             wanted_weight=weight * plan.problem.wanted_weight,
             smoothness=slope * plan.problem.smoothness,
         )
-        rows.move_targets(mean)
-        return mean, replace(plan, problem=problem)
-
-    def _targets_by(self, targets, mean):
-        return targets / mean
+        units = RateUnits(mean)
+        rows.move_targets(units)
+        return units, replace(plan, problem=problem)
 
     def _loss(self, n_outputs):
         if 0.0 < self._power < 1.0:
@@ -801,6 +811,10 @@ class DPTweedieRegressor(_GeneralizedLinear):
         return self.power != 0
 
     @property
+    def _takes_several(self):
+        return not self._learns_sizes
+
+    @property
     def _kind(self):
         """The class whose ways are taken."""
         return _GeneralizedLinear if self._learns_sizes else DPRidge
@@ -814,14 +828,14 @@ class DPTweedieRegressor(_GeneralizedLinear):
     def _half_width(self):
         return self._kind._half_width(self)
 
-    def _read_targets(self, *args):
-        return self._kind._read_targets(self, *args)
+    def _in_units(self, y):
+        return self._kind._in_units(self, y)
+
+    def _planned_targets(self, *args):
+        return self._kind._planned_targets(self, *args)
 
     def _learn_targets(self, *args):
         return self._kind._learn_targets(self, *args)
-
-    def _targets_by(self, *args):
-        return self._kind._targets_by(self, *args)
 
     def _set_coefs(self, *args):
         self._kind._set_coefs(self, *args)

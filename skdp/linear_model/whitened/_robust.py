@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from numbers import Real
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,7 +11,6 @@ from skdp._families.losses import Huber, SmoothPinball
 from skdp._families.targets import as_targets, target_scale
 from skdp._rows.ball_queries import ExactQuantiles
 from skdp._rows.blocks import rounding_slack
-from skdp._rows.rows_in_ball import by_row
 from skdp._sklearn import Interval
 from skdp.linear_model._base import (
     POSITIVE,
@@ -40,14 +38,6 @@ _QUARTILES_APART = 1.349
 _SMALLEST_SPREAD = 2.0**-6
 # Larger bounds carry no information on the size of the targets.
 _LARGEST_UNIT = 1e30
-
-
-class _Moved(NamedTuple):
-    """How targets are moved: cut to bounds, if there are any, then from a start in units."""
-
-    start: float
-    spread: float
-    bounds: tuple | None = None
 
 
 class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
@@ -101,50 +91,45 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     def _learn_targets(self, rows, units, plan, run):
         """Learn the middle of targets, or their quantile, and their spread, and move them."""
-        moved = self._learn_spread(rows, self._learn_core(rows, plan.ranges.ranges, run), run)
-        rows.move_targets(moved)
-        if moved.bounds is not None:
-            units = units._replace(bounds=moved.bounds)
-        units = units._replace(midpoint=moved.start, half_width=moved.spread)
+        core = self._learn_core(rows, units, plan.ranges.ranges, run)
+        units = self._learn_spread(rows, core, run)
+        rows.move_targets(units)
         return units, self._adapted(plan)
 
     # A warning would reveal something of the data.
     @np.errstate(all="ignore")
-    def _learn_core(self, rows, plan, run):
-        """Return the midpoint and half width of the range of most targets, within given bounds."""
+    def _learn_core(self, rows, units, plan, run):
+        """Return the units in which most targets are in [-1, 1], within given bounds."""
         bounds = self._checked_bounds()
         if plan is None:
-            return target_scale(bounds, center=self.fit_intercept)
+            midpoint, half_width = target_scale(bounds, center=self.fit_intercept)
+            return units._replace(midpoint=midpoint, half_width=half_width)
         unit = min(target_scale(bounds, center=False)[1], _LARGEST_UNIT)
-        rows.move_targets(_Moved(0.0, unit))
+        rows.move_targets(units._replace(midpoint=0.0, half_width=unit))
         ends = [unit * end for end in learn_targets(rows.of_targets(), plan=plan, run=run)]
         if bounds is not None:
             within = np.clip(ends, *bounds)
             ends = within if within[0] < within[1] else bounds
-        return target_scale(ends, center=True)
+        midpoint, half_width = target_scale(ends, center=True)
+        return units._replace(midpoint=midpoint, half_width=half_width)
 
     @np.errstate(all="ignore")
     def _learn_spread(self, rows, core, run):
-        """Return how targets are moved from their middle, or quantile, in units of their spread."""
+        """Return units of the targets' spread, about their middle or quantile."""
         wanted = np.array([0.25, 0.75, self._moved_to or 0.5])
-        midpoint, half_width = core
-        rows.move_targets(_Moved(midpoint, half_width))
+        midpoint, half_width = core.midpoint, core.half_width
+        rows.move_targets(core)
         quantiles = self._quantiles(rows, TARGET_EDGES, wanted, SPREAD, run)
         first, third, start = midpoint + half_width * quantiles
         smallest = _SMALLEST_SPREAD * half_width if is_private(self) else 0.0
         spread = half_width
         if third > first:
             spread = max((third - first) / _QUARTILES_APART, smallest)
-        start, bounds = start if self.fit_intercept else 0.0, None
+        start, bounds = start if self.fit_intercept else 0.0, core.bounds
         if self.target_bounds is None and self._learns_targets():
             reach = WIDTH_OF_CUT * half_width
             bounds = midpoint - reach, midpoint + reach
-        return _Moved(start, spread, bounds)
-
-    def _targets_by(self, targets, moved):
-        if moved.bounds is not None:
-            targets = np.clip(targets, *moved.bounds)
-        return (targets - moved.start) / moved.spread
+        return core._replace(midpoint=start, half_width=spread, bounds=bounds)
 
     def _finished(self, rows, solved, run):
         """Shift predictions by how far the quantile of the errors is from 0."""
@@ -154,11 +139,6 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         rows.take_errors(outside(ball, solved.coefs, bias), bias)
         shift = self._quantiles(rows, ERROR_EDGES, self._moved_to, ERRORS, run)
         return solved._replace(shift=shift)
-
-    def _errors_of(self, X, targets, coefs, bias):
-        """Return the errors of predictions, as targets; see `MemoryRows.take_errors`."""
-        predicted = by_row(X, coefs[0, : X.shape[1]]) + bias * coefs[0, -1]
-        return as_targets(np.nan_to_num(targets[:, 0] - predicted))
 
     def _quantiles(self, rows, edges, wanted, name, run):
         """Return quantiles of targets as they are now, by counts between edges."""

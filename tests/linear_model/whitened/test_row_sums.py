@@ -13,6 +13,7 @@ from tests.door import (
     GaussianMechanism,
     MemoryRows,
     Multinomial,
+    RateUnits,
     SecondMoment,
     SumOfSlopes,
     as_vector,
@@ -420,7 +421,7 @@ def test_slopes_follow_targets_that_move_once_more():
     rows, slopes = MemoryRows(model, X, y), []
     with rows.at_work():
         for mean in (1.0, 2.0):
-            rows.move_targets(mean)
+            rows.move_targets(RateUnits(mean))
             rows.bound_slopes(np.eye(3), math.inf)
             slopes.append(rows.ask(SumOfSlopes(np.zeros((3, 1)), NO_NOISE)))
     np.testing.assert_allclose(slopes, [1.0 - y, 1.0 - y / 2.0])
