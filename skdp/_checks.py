@@ -176,6 +176,14 @@ def check_public_weight(public_weight, n_rows):
     return weights
 
 
+def check_exposure(exposure, n_rows):
+    """Return private exposures of rows as a float64 array of shape (n_rows,)."""
+    exposures = _read_for_rows(exposure, "exposure", n_rows)
+    if not (np.isfinite(exposures) & (exposures >= 0.0)).all():
+        raise ValueError("exposure must have finite entries that are 0 or more, and no gaps.")
+    return exposures
+
+
 def _read_for_rows(values, name, n_rows):
     numbers = read_numbers(values, f"{name} must be an array of real numbers, none of them masked.")
     if numbers.shape != (n_rows,):

@@ -86,7 +86,7 @@ _REPLACED = {
 }
 
 # Arguments with an entry for each row, which say for whom a guarantee is, or how much of it.
-_FOR_EACH_ROW = ("groups", "public_weight", "sample_epsilon")
+_FOR_EACH_ROW = ("groups", "public_weight", "sample_epsilon", "exposure")
 _PUBLIC_WEIGHT = (
     ": weights must be public, such as those of a survey's design, and are given as public_weight. "
     "Weights that follow from records would tell of them."

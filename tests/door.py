@@ -17,6 +17,7 @@ from skdp._families.losses import (
     SmoothLoss,
     SmoothPinball,
     Tweedie,
+    TweedieRate,
 )
 from skdp._families.penalties import Penalty, make_penalty
 from skdp._families.targets import RateUnits, as_targets, clip_targets, encode_labels

@@ -10,9 +10,10 @@ from skdp.dask import (
     _pinned as pinned_module,
     _tables as tables_module,
 )
+from skdp.dask._beside import Beside
 from skdp.dask._clients import CHANGED, RowsChangedError
 from skdp.dask._estimators import Reader
-from skdp.dask._groups import WithGroups, read_groups
+from skdp.dask._groups import read_groups
 from skdp.dask._parts import (
     KeyedDigest,
     PartitionSpec,

@@ -383,6 +383,28 @@ class Tweedie:
         return np.exp((2.0 - self.power) * m) - y * np.exp((1.0 - self.power) * m)
 
 
+@dataclass(frozen=True)
+class TweedieRate(Tweedie):
+    """The same for amounts over exposures: half the deviance of a rate, times the exposure.
+
+    Targets have two columns, an amount y and an exposure e, in units of their means. Of the rate
+    ``y / e`` the loss is ``e exp((2 - p) m) / (2 - p) - y exp((1 - p) m) / (1 - p)``, in which
+    nothing is divided by an exposure.
+    """
+
+    def value(self, y, m):
+        """Return the loss."""
+        m = np.clip(m, -self.reach, self.reach)
+        seen = y[..., 1] * _power_integral(2.0 - self.power, m)
+        return seen - y[..., 0] * _power_integral(1.0 - self.power, m)
+
+    def gradient(self, y, m):
+        """Return the derivative in `m`."""
+        m = np.clip(m, -self.reach, self.reach)
+        expected = y[..., 1] * np.exp((2.0 - self.power) * m)
+        return expected - y[..., 0] * np.exp((1.0 - self.power) * m)
+
+
 def _power_integral(rate, m):
     """Return an integral of ``exp(rate m)``."""
     return m if rate == 0.0 else np.exp(rate * m) / rate

@@ -28,13 +28,26 @@ class TargetUnits(NamedTuple):
 
 
 class RateUnits(NamedTuple):
-    """The mean that amounts were divided by, of which predictions tell the logarithm."""
+    """The mean that amounts are divided by, and where rows have exposures, how these are cut.
+
+    Amounts beside exposures are divided by the mean exposure, too: a mean is that of a rate then.
+    """
 
     mean: float
+    exposure: float = 1.0
+    # A row that was seen for longer counts as long as this.
+    longest: float = np.inf
+    has_exposure: bool = False
 
     def move(self, targets):
-        """Return targets, as they were read, in these units."""
-        return targets / self.mean
+        """Return targets in these units: one column of amounts, or a second one of exposures.
+
+        An amount is cut together with its exposure. Cutting that alone would raise the rate.
+        """
+        if not self.has_exposure:
+            return targets / self.mean
+        kept = np.minimum(self.longest / targets[:, 1:], 1.0)
+        return targets * kept / [self.mean * self.exposure, self.exposure]
 
 
 def encode_labels(y, classes):

@@ -213,18 +213,18 @@ class LongestLength(Query):
         return max(answers)
 
 
-class MeanOfTargets(Query):
-    """The mean of one target, for fits without privacy."""
+class MeansOfTargets(Query):
+    """The mean of each target, for fits without privacy."""
 
     grid, of_rows_alone = 0.0, True
 
     def total(self, rows):
         counted = rows.X[~rows.is_null]
-        return np.array([counted.sum(), len(counted)])
+        return np.append(counted.sum(axis=0), len(counted))
 
-    def mean(self, answer):
-        """Return the mean that an answer tells of."""
-        return answer[0] / answer[1]
+    def means(self, answer):
+        """Return the means that an answer tells of, of shape (k,)."""
+        return answer[:-1] / answer[-1]
 
 
 @dataclass(frozen=True, eq=False)

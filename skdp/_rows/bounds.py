@@ -43,6 +43,26 @@ def null_records(indices):
         _null_rows.reset(token)
 
 
+@contextmanager
+def void_records(is_void):
+    """Make null records of rows, by an array of booleans or None, besides those that are such.
+
+    In the block they add nothing to any release: that is all that a row is which says nothing.
+    """
+    if is_void is None or not is_void.any():
+        yield
+        return
+    outer = _null_rows.get()
+    indices = np.flatnonzero(is_void)
+    if outer is not None:
+        # These may count from the end.
+        indices = np.union1d(indices, np.arange(len(is_void))[outer.indices])
+    with null_records(indices) as request:
+        yield
+    if outer is not None:
+        outer.consulted |= request.consulted
+
+
 class BoundedRows(NamedTuple):
     """Rows together with what makes them bounded.
 

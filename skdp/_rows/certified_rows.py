@@ -20,10 +20,13 @@ class CertifiedRows(BlockRows):
     whose norm is 0, add nothing. `weights`, of shape (n,), are what records count; None is 1 for
     all. Slopes are multiplied by `slope_weights` before they are cut: by these weights, times those
     that rows have in their ball. For `inference` they are squared, as weights are in the second
-    moment, which is then that of the curvature.
+    moment, which is then that of the curvature. A row has `n_outputs` predictions; None is one for
+    each column of targets.
     """
 
-    def __init__(self, rows, targets, loss, n_jobs=None, weights=None, *, inference=False):
+    def __init__(
+        self, rows, targets, loss, n_jobs=None, weights=None, *, inference=False, n_outputs=None
+    ):
         kernels = kernels_for(rows.X) if targets.shape[1] == 1 else None
         if kernels is not None and loss.name not in kernels.LOSSES:
             kernels = None
@@ -38,7 +41,7 @@ class CertifiedRows(BlockRows):
         norm = rows.norm
         self.is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
         self.A, self.lengths, self.bound = None, norm, np.inf
-        self.n_outputs = targets.shape[1]
+        self.n_outputs = targets.shape[1] if n_outputs is None else n_outputs
 
     def bound_slopes(self, A, bound, lengths=None):
         """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.

@@ -39,8 +39,8 @@ class GroupedRows(CertifiedRows):
 
     n_rows_is_public = False
 
-    def __init__(self, rows, targets, loss, n_jobs=None, *, codes):
-        super().__init__(rows, targets, loss, n_jobs)
+    def __init__(self, rows, targets, loss, n_jobs=None, *, codes, n_outputs=None):
+        super().__init__(rows, targets, loss, n_jobs, n_outputs=n_outputs)
         self.augmented, self.norm = rows.augmented, rows.norm
         self.codes = codes
         sizes = np.bincount(codes)

@@ -13,6 +13,7 @@ from skdp._checks import check_finite, check_n_jobs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, is_private
 from skdp._families.losses import as_probabilities
 from skdp._families.targets import unit_of
+from skdp._rows.bounds import void_records
 from skdp._rows.frames import read_frame
 from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
@@ -179,20 +180,27 @@ class BaseAdditive(
         TypeError
             If a column is of a kind that can't be read.
         """
+        return self._fit_table(X, y, groups, public_weight)
+
+    def _fit_table(self, X, y, groups, public_weight, exposure=None):
+        """Fit the model; rows of exposure 0 count as null records from the start."""
         # 1. scikit-learn's contract
         y = self._validated_y(y)
         frame, specs, pairs, signs = self._read_table(X)
         quietly(check_consistent_length, y, range(frame.n_rows))
         model = self._linear()
         targets, target_units, weights = model._read_targets(y, public_weight)
-        self._check_curves(signs, targets.shape[1] > 1)
+        targets = model._with_exposure(targets, exposure)
+        is_void = model._void_rows(targets)
+        self._check_curves(signs, model._n_outputs(targets.shape[1]) > 1)
 
         # 2. bound the data
         codes, n_records = model._records(groups, targets, weights)
         frame = replace(frame, groups=codes)
 
         # 3. plan from public numbers
-        plan = self._plan_of(specs, n_records, targets.shape[1], codes is not None)
+        n_outputs = model._n_outputs(targets.shape[1])
+        plan = self._plan_of(specs, n_records, n_outputs, codes is not None)
         run = plan.start(self.random_state)
 
         # 4. solve
@@ -200,15 +208,18 @@ class BaseAdditive(
             return self._fit_constant(
                 targets, target_units, public_weight, model, frame, specs, pairs, signs, plan, run
             )
-        counted, n_there = self._there(frame, weights, n_records)
-        frame, counted, specs, plan = settle_kinds(
-            frame, counted, specs, partial(specs_of, self), plan=plan, run=run
-        )
-        basis = self._learn_basis(counted, n_there, specs, pairs, signs, plan, run)
 
         def rows_for(model):
             return MemoryRows(model, basis.matrix(frame), targets, weights, codes)
 
+        with void_records(is_void):
+            counted, n_there = self._there(frame, weights, n_records)
+            # How many rows say something is as private as these.
+            n_there = n_there if exposure is None else None
+            frame, counted, specs, plan = settle_kinds(
+                frame, counted, specs, partial(specs_of, self), plan=plan, run=run
+            )
+            basis = self._learn_basis(counted, n_there, specs, pairs, signs, plan, run)
         fitted, target_units = self._fit_models(
             rows_for,
             model,
@@ -217,7 +228,7 @@ class BaseAdditive(
             signs,
             plan,
             run,
-            n_outputs=targets.shape[1],
+            n_targets=targets.shape[1],
             by_group=codes is not None,
             scale=weights.scale,
         )
@@ -259,7 +270,7 @@ class BaseAdditive(
         """Return a first fit without what noise alone tells of words."""
         return fitted.of_known_places() if is_private(self) else fitted
 
-    def _plan_first(self, model, basis, plan, n_outputs, *, by_group, scale=None):
+    def _plan_first(self, model, basis, plan, n_targets, *, by_group, scale=None):
         """Return the plan of a linear model of the columns of a basis."""
         model.alpha = strength_of(self.alpha, plan.n_rows)
         return self._plan_model(
@@ -267,7 +278,7 @@ class BaseAdditive(
             basis,
             plan.rest,
             plan.n_rows,
-            n_outputs,
+            n_targets,
             by_group=by_group,
             scale=scale,
             roughness=roughness(basis, plan.rest, plan.n_rows),

@@ -3,11 +3,12 @@
 from sklearn.base import RegressorMixin
 
 from skdp._estimator import is_private
-from skdp._sklearn import StrOptions, quietly, validate_data
+from skdp._sklearn import StrOptions, _fit_context, quietly, validate_data
 from skdp.additive import _tuned as tuned
 from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
 from skdp.additive._plan import Alone
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
+from skdp.linear_model._fit import NO_EXPOSURE
 
 _LINEAR_MODELS: dict[str, type] = {
     "squared_error": DPRidge,
@@ -96,6 +97,10 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         Public range of y. Targets beyond it are clipped to it. None learns a range of most targets,
         wherever they lie, from a share of the model's part of the budget; for counts and amounts it
         learns their mean and size.
+    exposure_bounds : pair of floats (low, high), default=None
+        Public range of the exposures, where a fit has some. A row that was seen for longer than
+        `high` counts as one of that exposure, with its target reduced by the same factor. None
+        learns how long most rows were seen, from the share of the budget that tells of the targets.
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
@@ -181,6 +186,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         **CONSTRAINTS,
         "loss": [StrOptions(set(_LINEAR_MODELS))],
         "target_bounds": ["array-like", None],
+        "exposure_bounds": ["array-like", None],
     }
 
     def __init__(
@@ -200,6 +206,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         features_budget="auto",
         feature_bounds=None,
         target_bounds=None,
+        exposure_bounds=None,
         n_jobs=None,
         verbose=0,
         ledger=None,
@@ -219,6 +226,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         self.features_budget = features_budget
         self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
+        self.exposure_bounds = exposure_bounds
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.ledger = ledger
@@ -268,37 +276,100 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         return "logarithm of the mean", "ratio"
 
     def _linear(self):
-        return _LINEAR_MODELS[self.loss](
+        model = _LINEAR_MODELS[self.loss](
             target_bounds=self.target_bounds,
             epsilon=self.epsilon,
             delta=self.delta,
             adjacency=self.adjacency,
             n_jobs=self.n_jobs,
         )
+        if not self._is_linear():
+            return model.set_params(exposure_bounds=self.exposure_bounds)
+        if self.exposure_bounds is not None:
+            raise ValueError(NO_EXPOSURE)
+        return model
 
-    def predict(self, X):
-        """Predict targets, clipped to ``target_bounds_``.
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None, exposure=None):
+        """Learn the table and fit the terms privately.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Raw rows: numbers, words, booleans, categories, missing entries.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets, one or more of each row.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. The number of groups is public; the number of rows of each
+            group is not. The number of groups sets `delta`, and divides the sum over all rows in
+            the objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. A Series must have the
+            index of X, as ids are matched with rows by their place. With None each row is a record.
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
+        exposure : array-like of shape (n_samples,), default=None
+            How much of each row was seen, 0 or more: years of a policy, or of a person under
+            observation. The model is then of the rate ``y / exposure``, in which a row counts by
+            its exposure. Exposures are as private as y. A row whose exposure is 0 says nothing, and
+            adds nothing to any release. One that is longer than `exposure_bounds`, given or learnt,
+            counts as long as these, with its target reduced by the same factor. With None, each row
+            has an exposure of 1. Squared errors take none.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, an exposure is negative or missing, or an id of
+            a group is missing; no message quotes an entry.
+        TypeError
+            If a column is of a kind that can't be read.
+        """
+        return self._fit_table(X, y, groups, public_weight, exposure)
+
+    def predict(self, X, exposure=None):
+        """Predict targets, clipped to ``target_bounds_``; rates after a fit to exposures.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows.
+        exposure : array-like of shape (n_samples,), default=None
+            How much of each row is seen, 0 or more, in the units of the fit's exposures:
+            predictions are then the rate times the exposure.
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Predicted targets, in the units of the training targets.
+            Predicted targets, in the units of the training targets; over an exposure of 1 if none
+            is given.
 
         Raises
         ------
         NotFittedError
             If the estimator isn't fitted.
         ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+            If X or an exposure doesn't fit the estimator; no message quotes an entry of the data.
         """
-        return self._model._targets_at(self._linear_values(X))
+        means = self._model._targets_at(self._linear_values(X))
+        if exposure is None:
+            return means
+        if self._is_linear():
+            raise ValueError(NO_EXPOSURE)
+        return self._model._during(means, exposure)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X, y, sample_weight=None, exposure=None):
         """Return R2, or D2 of the deviance that is minimised. Computed without noise: not private.
 
         Parameters
@@ -309,6 +380,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             True targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights in the score.
+        exposure : array-like of shape (n_samples,), default=None
+            How much of each row was seen. The score is then that of rates, in which a row counts by
+            its weight times its exposure.
 
         Returns
         -------
@@ -323,7 +397,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         if not self._is_linear():
-            return self._model._score_of(self.predict(X), y, sample_weight)
+            return self._model._score_of(self.predict(X), y, sample_weight, exposure)
+        if exposure is not None:
+            raise ValueError(NO_EXPOSURE)
         return quietly(super().score, X, y, sample_weight)
 
     def __sklearn_tags__(self):

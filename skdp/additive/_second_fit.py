@@ -40,14 +40,14 @@ class SecondFitMixin:
         return self._product_rules() if can_be_made else None
 
     def _plan_model(
-        self, model, columns, budget, n_rows, n_outputs, *, by_group, scale, roughness=None
+        self, model, columns, budget, n_rows, n_targets, *, by_group, scale, roughness=None
     ):
         """Return the plan of a linear model of the columns of a basis, or of a second view."""
         model.data_norm, model.n_features_in_ = columns.norm_bound, columns.n_columns
         return model._plan(
             n_rows,
             columns.n_columns,
-            n_outputs,
+            n_targets,
             by_group=by_group,
             scale=scale,
             budget=budget,
@@ -67,7 +67,7 @@ class SecondFitMixin:
         plan,
         run,
         *,
-        n_outputs,
+        n_targets,
         by_group,
         scale=None,
     ):
@@ -76,7 +76,7 @@ class SecondFitMixin:
         `rows_for` gives, for a linear model, rows in these columns, in memory or in partitions.
         Return what was fitted, and the units of targets.
         """
-        of_model = self._plan_first(model, basis, plan, n_outputs, by_group=by_group, scale=scale)
+        of_model = self._plan_first(model, basis, plan, n_targets, by_group=by_group, scale=scale)
         run.fill(MODEL, of_model.releases)
         rows = rows_for(model)
         with rows.at_work():

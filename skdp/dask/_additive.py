@@ -6,7 +6,7 @@ from functools import partial
 from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge, Reader
-from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor
+from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor, during
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
@@ -66,11 +66,16 @@ class DaskAdditive(DaskTwin):
             If a parameter or the input is invalid, or rows of a group lie in two partitions; no
             message quotes an entry of the data.
         """
+        return self._fit_parts(X, y, groups)
+
+    def _fit_parts(self, X, y, groups, exposure=None):
+        """Fit the model; rows of exposure 0 count as null records from the start."""
         # 1. scikit-learn's contract
-        client, table = self._opened(X, y, groups)
+        client, table = self._opened(X, y, groups, exposure)
         frame, specs, pairs, signs = self._read_table(typed_row(X))
         model = self._linear()
-        n_outputs = model._n_outputs_of(table)
+        n_targets = model._n_targets_of(table, has_exposure=exposure is not None)
+        n_outputs = model._n_outputs(n_targets)
         self._check_curves(signs, n_outputs > 1)
 
         # 2. bound the data, where it is
@@ -88,7 +93,9 @@ class DaskAdditive(DaskTwin):
             frame, rows, specs, plan = settle_kinds(
                 frame, rows, specs, partial(specs_of, self), plan=plan, run=run
             )
-            basis = self._learn_basis(rows, n_records, specs, pairs, signs, plan, run)
+            # How many rows say something is as private as their exposures.
+            n_there = n_records if exposure is None else None
+            basis = self._learn_basis(rows, n_there, specs, pairs, signs, plan, run)
 
             def rows_for(model):
                 rows.map_to(model, basis)
@@ -102,7 +109,7 @@ class DaskAdditive(DaskTwin):
                 signs,
                 plan,
                 run,
-                n_outputs=n_outputs,
+                n_targets=n_targets,
                 by_group=by_group,
             )
 
@@ -115,7 +122,7 @@ class DaskAdditive(DaskTwin):
             signs,
             plan,
             run,
-            n_there=n_records,
+            n_there=n_there,
             also_public=(PARTITIONS,),
             also_not_covered=(NOT_COVERED,),
         )
@@ -426,6 +433,10 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         Public range of y. Targets beyond it are clipped to it. None learns a range of most targets,
         wherever they lie, from a share of the model's part of the budget; for counts and amounts it
         learns their mean and size.
+    exposure_bounds : pair of floats (low, high), default=None
+        Public range of the exposures, where a fit has some. A row that was seen for longer than
+        `high` counts as one of that exposure, with its target reduced by the same factor. None
+        learns how long most rows were seen, from the share of the budget that tells of the targets.
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
@@ -529,6 +540,7 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         features_budget="auto",
         feature_bounds=None,
         target_bounds=None,
+        exposure_bounds=None,
         n_jobs=None,
         client=None,
         compute_chunk_sizes=False,
@@ -550,9 +562,73 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         self.features_budget = features_budget
         self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
+        self.exposure_bounds = exposure_bounds
         self.n_jobs = n_jobs
         self.client = client
         self.compute_chunk_sizes = compute_chunk_sizes
         self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, exposure=None):
+        """Learn the table and fit the terms privately.
+
+        Parameters
+        ----------
+        X : dask.dataframe.DataFrame or dask.array.Array of shape (n_samples, n_features)
+            Raw rows, in partitions. They are read twice. Copies of them, and later of the columns
+            that they become, are kept where there is room; see `DaskDPLogisticRegression`.
+        y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+            Targets, in partitions of as many rows as those of X.
+        groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
+            The person, household, ... of each row, as words or numbers, in the same partitions, of
+            which one has all rows of a group. Then the guarantee is for one group, with all its
+            rows, and the number of groups is public. None: each row is a record.
+        exposure : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
+            How much of each row was seen, 0 or more, in the same partitions; as private as y. The
+            model is then of the rate ``y / exposure``: see `fit` of the class in memory. None: each
+            row has an exposure of 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        RuntimeError
+            If a task fails on the workers; what it says isn't repeated.
+        TypeError
+            If X, y, groups or exposure is no Dask collection.
+        ValueError
+            If a parameter or the input is invalid, an exposure is negative or missing, or rows of a
+            group lie in two partitions; no message quotes an entry of the data.
+        """
+        return self._fit_parts(X, y, groups, exposure)
+
+    def predict(self, X, exposure=None):
+        """Predict for rows in memory or in partitions, as the class for rows in memory does.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Rows to predict.
+        exposure : array-like or Dask collection of shape (n_samples,), default=None
+            How much of each row is seen: predictions are then the rate times the exposure.
+
+        Returns
+        -------
+        y : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions; of a Dask collection a lazy array.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        return during(self._linear(), self._mapped("predict", X), exposure)

@@ -48,8 +48,11 @@ class Reader(RowReader):
     def bounded_by(self, ball, X, is_null):
         return self.estimator._bounded_by(ball, X, is_null)
 
-    def targets(self, y):
-        return self.estimator._in_units(y)[0]
+    def targets(self, y, exposure=None):
+        return self.estimator._with_exposure(self.estimator._in_units(y)[0], exposure)
+
+    def void_rows(self, targets):
+        return self.estimator._void_rows(targets)
 
     def asked(self, rows, targets, n_threads, codes=None):
         return self.estimator._asked(rows, targets, n_threads, codes=codes)
@@ -94,22 +97,32 @@ class DaskWhitened(DaskTwin):
             If a parameter or the input is invalid, or rows of a group lie in two partitions; no
             message quotes an entry of the data.
         """
+        return self._fit_parts(X, y, groups)
+
+    def _fit_parts(self, X, y, groups, exposure=None):
+        """Fit the model; families that take an exposure of each row say so by `_with_exposure`."""
         # 1. scikit-learn's contract
-        client, table = self._opened(X, y, groups)
+        client, table = self._opened(X, y, groups, exposure)
         if self.inference and groups is not None:
             raise ValueError(NOT_INFERRED)
         set_columns(self, table)
-        n_outputs = self._n_outputs_of(table)
+        n_targets = self._n_targets_of(table, has_exposure=exposure is not None)
 
         # 2. bound the data, where it is
         reader = Reader(self._reading(), self.n_jobs)
         with passes(table, reader, client=client) as rows:
             # 3. plan from public numbers
             n_records, by_group = rows.count_records(groups)
-            plan = self._plan(n_records, table.n_features, n_outputs, by_group=by_group)
+            plan = self._plan(n_records, table.n_features, n_targets, by_group=by_group)
 
             # 4. solve and 5. publish
             return self._fit(rows, plan, self._units_of(table), (PARTITIONS,), (NOT_COVERED,))
+
+    def _n_targets_of(self, table, *, has_exposure):
+        """Return how many columns the targets in partitions have, an exposure's included."""
+        n_targets = self._n_outputs_of(table)
+        one = self._with_exposure(np.ones((1, n_targets)), np.ones(1) if has_exposure else None)
+        return one.shape[1]
 
 
 _NO_CLASSES = (

@@ -1,12 +1,91 @@
 """Generalized linear models with a log link on Dask collections."""
 
+import numpy as np
+from dask.base import is_dask_collection
+
+from skdp._checks import check_exposure
+from skdp._sklearn import _fit_context
 from skdp.dask._estimators import DaskDPRidge, DaskWhitened
 from skdp.dask._twins import constraints_of_twin
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPTweedieRegressor
 
 
+def during(model, means, exposure):
+    """Return predicted means of so many exposures of rows, in memory or in partitions."""
+    if exposure is None:
+        return means
+    model._with_exposure(np.ones((1, 1)), np.ones(1))
+    if not is_dask_collection(exposure):
+        return means * check_exposure(exposure, len(means))
+    return means * getattr(exposure, "values", exposure)
+
+
 class _DaskGeneralized(DaskWhitened):
     """Generalized linear models with a log link, on Dask collections."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, exposure=None):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+            Training rows, in partitions. They are read twice, and copies are kept for the length of
+            the fit: in the memory of workers, or without a client in memory or a temporary file.
+            Partitions for which that has no room are read at every pass, too.
+        y : dask.array.Array or dask.dataframe.Series
+            Targets: counts or amounts, 0 or more, in partitions of as many rows as those of X.
+        groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
+            The person, household, ... of each row, as words or numbers, in the same partitions, of
+            which one has all rows of a group. Then the guarantee is for one group, with all its
+            rows, and the number of groups is public. None: each row is a record.
+        exposure : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
+            How much of each row was seen, 0 or more, in the same partitions; as private as y. The
+            model is then of the rate ``y / exposure``: see `fit` of the class in memory. None: each
+            row has an exposure of 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        RuntimeError
+            If a task fails on the workers; what it says isn't repeated.
+        TypeError
+            If X, y, groups or exposure is no Dask collection.
+        ValueError
+            If a parameter or the input is invalid, an exposure is negative or missing, or rows of a
+            group lie in two partitions; no message quotes an entry of the data.
+        """
+        return self._fit_parts(X, y, groups, exposure)
+
+    def predict(self, X, exposure=None):
+        """Predict for rows in memory or in partitions, as the class for rows in memory does.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Rows to predict.
+        exposure : array-like or Dask collection of shape (n_samples,), default=None
+            How much of each row is seen: predictions are then the rate times the exposure.
+
+        Returns
+        -------
+        y : ndarray or dask.array.Array of shape (n_samples,)
+            Predictions; of a Dask collection a lazy array.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        return during(self, self._mapped("predict", X), exposure)
 
     def _n_outputs_of(self, table):
         return 1
@@ -77,6 +156,10 @@ class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
         None clips nothing.
+    exposure_bounds : pair of floats (low, high), default=None
+        Public range of the exposures, where a fit has some. A row that was seen for longer than
+        `high` counts as one of that exposure, with its target reduced by the same factor. None
+        learns how long most rows were seen, from the share of the budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -208,6 +291,7 @@ class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
         data_norm=None,
         ball_budget="auto",
         target_bounds=None,
+        exposure_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
         step_size="auto",
@@ -231,6 +315,7 @@ class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
         self.data_norm = data_norm
         self.ball_budget = ball_budget
         self.target_bounds = target_bounds
+        self.exposure_bounds = exposure_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
         self.step_size = step_size
@@ -306,6 +391,10 @@ class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
         None clips nothing.
+    exposure_bounds : pair of floats (low, high), default=None
+        Public range of the exposures, where a fit has some. A row that was seen for longer than
+        `high` counts as one of that exposure, with its target reduced by the same factor. None
+        learns how long most rows were seen, from the share of the budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -437,6 +526,7 @@ class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
         data_norm=None,
         ball_budget="auto",
         target_bounds=None,
+        exposure_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
         step_size="auto",
@@ -460,6 +550,7 @@ class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
         self.data_norm = data_norm
         self.ball_budget = ball_budget
         self.target_bounds = target_bounds
+        self.exposure_bounds = exposure_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
         self.step_size = step_size
@@ -541,6 +632,10 @@ class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
         None clips nothing.
+    exposure_bounds : pair of floats (low, high), default=None
+        Public range of the exposures, where a fit has some. A row that was seen for longer than
+        `high` counts as one of that exposure, with its target reduced by the same factor. None
+        learns how long most rows were seen, from the share of the budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -673,6 +768,7 @@ class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
         data_norm=None,
         ball_budget="auto",
         target_bounds=None,
+        exposure_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
         step_size="auto",
@@ -697,6 +793,7 @@ class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
         self.data_norm = data_norm
         self.ball_budget = ball_budget
         self.target_bounds = target_bounds
+        self.exposure_bounds = exposure_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
         self.step_size = step_size

@@ -2,11 +2,8 @@
 
 from hashlib import blake2b
 from typing import NamedTuple
-from uuid import uuid4
 
 import numpy as np
-from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph
 
 from skdp._rows.groups import encode_groups
 
@@ -23,13 +20,6 @@ _APART = (
 )
 
 
-class WithGroups(NamedTuple):
-    """Targets of a part, and the id of each row's group."""
-
-    targets: object
-    ids: object
-
-
 class Groups(NamedTuple):
     """The groups of a part: that of each row, as a number, and a hash of each one's id."""
 
@@ -43,15 +33,6 @@ class Groups(NamedTuple):
     def unheld(self):
         """Return this for rows that are read in every pass."""
         return self._replace(is_held=False)
-
-
-def with_groups(targets, groups):
-    """Return delayed pairs of the parts of two collections, which have one graph together."""
-    name = f"skdp-groups-{uuid4().hex}"
-    pairs = enumerate(zip(targets, groups, strict=True))
-    layer = {(name, place): (WithGroups, y.key, ids.key) for place, (y, ids) in pairs}
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=(targets[0], groups[0]))
-    return [Delayed(key, graph, layer=name) for key in layer]
 
 
 def read_groups(ids, n_rows, key):

@@ -51,7 +51,7 @@ class _Reader(RowReader):
             clip=self.clip,
         )
 
-    def targets(self, y):
+    def targets(self, y, exposure=None):
         return encode_labels(y, self.classes)[1]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from skdp._rows.bounds import BoundedRows, null_records
+from skdp._rows.bounds import BoundedRows, null_records, void_records
 from skdp._rows.containers import refuse_unreadable
 from skdp._rows.fused import sums_compiled
 from skdp._rows.groups import dense_in_groups, shares_of
@@ -19,7 +19,8 @@ from skdp._rows.rows_in_ball import RowsInUnits, in_units
 from skdp._rows.sparse import canonical
 from skdp._rows.threads import single_threaded_blas
 from skdp._sklearn import validate_arrays
-from skdp.dask._groups import Groups, WithGroups, read_groups
+from skdp.dask._beside import Beside
+from skdp.dask._groups import Groups, read_groups
 from skdp.dask._tables import RawTable, null_records_of
 from skdp.linear_model._memory import errors_of
 from skdp.linear_model.ball._solver import Ball
@@ -30,9 +31,9 @@ from skdp.preprocessing._solver import CountedColumns
 _OTHER_SIZE = "a partition has another number of rows than the collection states."
 _OTHER_COLUMNS = "a partition of {} has other columns than the collection states."
 _OTHER_ROWS = (
-    "partitions of X, y and groups have other rows, or in another order: their indexes differ. "
-    "What a shuffle returns may be in another order each time that it is computed: write it to a "
-    "file, and take X, y and groups from that."
+    "partitions of X and of what belongs to its rows (y, groups, exposure) have other rows, or in "
+    "another order: their indexes differ. What a shuffle returns may be in another order each time "
+    "that it is computed: write it to a file, and take all of them from that."
 )
 _FLOATS = [np.float64, np.float32]
 # A digest multiplies so many 64-bit words at a time.
@@ -145,11 +146,15 @@ class RowReader:
     """What workers get to know of whoever asks for rows of numbers: no seed, ledger or client.
 
     A reader has a `name` for messages, `checks_of_targets` (arguments of
-    `sklearn.utils.check_X_y`), `checked`, `certified_rows(X)`, `targets(y)` of shape (m, k) and
-    `n_jobs`. Where steps are made, it has `asked(rows, targets, n_threads, codes)`,
+    `sklearn.utils.check_X_y`), `checked`, `certified_rows(X)`, `targets(y, exposure)` of shape
+    (m, k) and `n_jobs`. Where steps are made, it has `asked(rows, targets, n_threads, codes)`,
     `bounded_by(ball, X, is_null)` to place parts in a ball, and the `estimator` that moves targets;
     where columns are counted, `counted(X)`; and of raw tables, `mapped_rows(X)`.
     """
+
+    def void_rows(self, targets):
+        """Tell which rows add nothing to any release, as these targets say; None if none does."""
+        return
 
     def checked(self, X, y):
         """Return rows and y as scikit-learn's contract has them, and of raw rows a `RawTable`."""
@@ -164,13 +169,14 @@ def own_part(reader, stated, seal, X, y):
     """Return a private copy of the rows of a part, and what is kept of the copy.
 
     None and a `RejectedPartition` where the part can't be used: an error would be logged by the
-    worker together with what it was computing. For the reader see `RowReader`. Of fits with groups
-    y is a `WithGroups`.
+    worker together with what it was computing. For the reader see `RowReader`. Where
+    rows have more than targets, y is a `Beside`.
     """
     try:
         X, kept = _copied(reader, stated, seal, X, y)
         null = nullcontext() if stated.null_rows is None else null_records(stated.null_rows)
-        with null, sums_compiled(kept.compiled):
+        is_void = reader.void_rows(kept.targets)
+        with null, void_records(is_void), sums_compiled(kept.compiled):
             rows = reader.certified_rows(X)
     except (TypeError, ValueError) as error:
         return None, RejectedPartition(str(error))
@@ -197,13 +203,13 @@ def verdict(kept):
 
 def _copied(reader, stated, seal, X, y):
     """Return a copy of the rows of a part, and what is kept of it but bounds."""
-    y, ids = y if isinstance(y, WithGroups) else (y, None)
-    if fault := stated.fault_of(X, y) or _fault_of_order(X, y, ids):
+    y, ids, exposure = y if isinstance(y, Beside) else Beside(y)
+    if fault := stated.fault_of(X, y) or _fault_of_order(X, y, ids, exposure):
         raise ValueError(fault)
     X, y, table = reader.checked(X, y)
     # Another task or process may write to a file, or to what a worker holds, at any time. What
     # bounds rows and targets is made of copies, which nobody else can write to.
-    X, targets = _own_copy(dense_in_groups(X, ids)), reader.targets(np.array(y))
+    X, targets = _own_copy(dense_in_groups(X, ids)), reader.targets(np.array(y), exposure)
     groups = read_groups(ids, X.shape[0], seal.key)
     others = [targets, *(groups or ())[:2]] + ([] if table is None else table.arrays)
     digests = b"".join(map(seal.of, (X, *map(np.ascontiguousarray, others))))

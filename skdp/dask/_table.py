@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._progress import progress
 from skdp._rows.entry_types import is_of_numbers
 from skdp._rows.private_rows import private_rows
+from skdp.dask._beside import beside
 from skdp.dask._clients import call_client, call_locally, gathered
-from skdp.dask._groups import with_groups
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.preprocessing import BoundsScaler, NormClipper
 
@@ -45,7 +45,7 @@ _NOT_FOR_WORKERS = {"random_state": None, "ledger": ALREADY_CHARGED}
 class Table(NamedTuple):
     """Delayed rows and targets in parts, none of which is empty, and their public sizes.
 
-    Of fits with groups targets are those of `with_groups`.
+    Targets are parts of `Beside` where rows have more than these.
     """
 
     rows: list
@@ -75,8 +75,8 @@ class Table(NamedTuple):
         return tuple(self.names)
 
 
-def read_table(X, y, groups=None, *, compute_chunk_sizes=False, client=None):
-    """Return the parts of two collections, or with groups three, as a `Table`.
+def read_table(X, y, groups=None, exposure=None, *, compute_chunk_sizes=False, client=None):
+    """Return the parts of collections with entries for each row, as a `Table`.
 
     Sizes that aren't known are computed if asked for, by the client's workers or in this process.
 
@@ -96,13 +96,18 @@ def read_table(X, y, groups=None, *, compute_chunk_sizes=False, client=None):
     check_rows(X)
     if n_rows != n_targets:
         raise ValueError(_OTHER_PARTS.format("y"))
-    if groups is not None:
-        ids, n_ids, n_columns = _partitions(groups, "groups", compute_chunk_sizes, client)
+    others = {}
+    for name, place, collection in (("groups", "ids", groups), ("exposure", "exposure", exposure)):
+        if collection is None:
+            continue
+        entries, n_entries, n_columns = _partitions(collection, name, compute_chunk_sizes, client)
         if n_columns is not None:
-            raise ValueError("groups must have one dimension: an id for each row.")
-        if n_rows != n_ids:
-            raise ValueError(_OTHER_PARTS.format("groups"))
-        targets = with_groups(targets, ids)
+            raise ValueError(f"{name} must have one dimension: an entry for each row.")
+        if n_rows != n_entries:
+            raise ValueError(_OTHER_PARTS.format(name))
+        others[place] = entries
+    if others:
+        targets = beside(targets, **others)
     if not sum(n_rows):
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     parts = [part for part in zip(rows, targets, n_rows, strict=True) if part[2]]

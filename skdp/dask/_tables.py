@@ -163,8 +163,11 @@ class TableReader:
         # Counts bound what is in them: this tells null records alone.
         return clip_rows(np.ones((len(X), 1)), data_norm=1.0, fit_intercept=False)
 
-    def targets(self, y):
+    def targets(self, y, exposure=None):
         return y[:, np.newaxis]
+
+    def void_rows(self, targets):
+        return None
 
 
 def settle_part(reader, n_threads, X, kept, kinds):

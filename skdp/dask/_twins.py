@@ -24,11 +24,16 @@ class DaskTwin:
     # Attributes of a fit that aren't public.
     _learnt_too: tuple[str, ...] = ()
 
-    def _opened(self, X, y, groups):
+    def _opened(self, X, y, groups, exposure=None):
         """Return the client of a fit, and the table of its collections."""
         client = resolve_client(self.client)
         table = read_table(
-            X, y, groups, compute_chunk_sizes=self.compute_chunk_sizes, client=client
+            X,
+            y,
+            groups,
+            exposure,
+            compute_chunk_sizes=self.compute_chunk_sizes,
+            client=client,
         )
         return client, table
 

@@ -22,6 +22,11 @@ from skdp.linear_model.ball._solver import (
     start_inside,
 )
 
+NO_EXPOSURE = (
+    "exposure is for counts and amounts whose mean has a log link: DPPoissonRegressor, "
+    "DPGammaRegressor, DPTweedieRegressor with a power other than 0, and additive models with such "
+    "a loss."
+)
 _BALL_ATTRIBUTES = "center_", "scale_", "radius_"
 
 
@@ -66,16 +71,31 @@ class BaseLinear(RowPrivateEstimator):
     # Batches are gathered from rows in a ball's units, for which the rows are copied.
     _copies_rows = True
 
-    def _read_rows(self, X, y, public_weight, groups=None, order=None):
+    def _read_rows(self, X, y, public_weight, groups=None, order=None, exposure=None):
         """Return bounded rows in memory, their targets as training takes them, and the units."""
         X, y = self._read(X, y, order=order)
         targets, units, weights = self._read_targets(y, public_weight)
+        targets = self._with_exposure(targets, exposure)
         codes, _ = self._records(groups, X, weights)
         return MemoryRows(self, X, targets, weights, codes), units
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
         return encode_groups(groups, X.shape[0])
+
+    def _with_exposure(self, targets, exposure):
+        """Return targets of shape (n, k), with an exposure of each beside them if it isn't None."""
+        if exposure is not None:
+            raise ValueError(NO_EXPOSURE)
+        return targets
+
+    def _void_rows(self, targets):
+        """Tell which rows add nothing to any release, as their targets say; None if none does."""
+        return
+
+    def _n_outputs(self, n_targets):
+        """Return how many predictions a row has whose targets have so many columns."""
+        return n_targets
 
     def _fit(self, rows, plan, units, also_public=(), also_not_covered=()):
         """Fit to rows, in memory or in partitions (`MemoryRows`), by a plan, and publish.
@@ -187,14 +207,14 @@ class BaseLinear(RowPrivateEstimator):
     ):
         """Return plans of ranges of targets and of the ball, or None, and their share of mu^2.
 
-        `sizes` are the numbers of features and of outputs. For `share_within` and `alike` see
-        `plan_ball`.
+        `sizes` are the numbers of features and of columns of targets. For `share_within` and
+        `alike` see `plan_ball`.
         """
-        n_features, n_outputs = sizes
+        n_features, n_targets = sizes
         share = self._ball_budget()
         share_of_ball = share if self._learns_ball() else 0
         ranges, spent_on_targets = self._planned_targets(
-            budget, share or "auto", n_records, n_outputs
+            budget, share or "auto", n_records, n_targets
         )
         ball, spent = plan_ball(
             budget,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._families.weights import Weights, joint_weights
-from skdp._rows.bounds import BoundedRows, stretch_of
+from skdp._rows.bounds import BoundedRows, stretch_of, void_records
 from skdp._rows.fused import sums_of
 from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.queries import RAW, Asked
@@ -52,13 +52,15 @@ class MemoryRows:
 
     def _take(self, estimator, X):
         self._estimator, self._X = estimator, X
-        self._rows = self._weights.without_zero_weights(estimator._certified_rows(X))
+        with void_records(estimator._void_rows(self._targets)):
+            certified = estimator._certified_rows(X)
+        self._rows = self._weights.without_zero_weights(certified)
         self._is_null = self._rows.norm == 0.0
         self._raw, self._placed = None, None
 
     @property
     def sizes(self):
-        """Numbers of records, of features and of outputs, which are public."""
+        """Numbers of records, of features and of columns of targets, which are public."""
         n_rows, n_features = self._X.shape
         n_records = n_rows if self._codes is None else int(self._codes.max()) + 1
         return n_records, n_features, self._targets.shape[1]

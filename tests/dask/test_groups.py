@@ -40,11 +40,11 @@ from tests.door import (
 )
 from tests.door_dask import (
     CHANGED,
+    Beside,
     KeyedDigest,
     PartitionSpec,
     Reader,
     RejectedPartition,
-    WithGroups,
     own_part,
     passes,
     pinned_module as _pinned,
@@ -325,7 +325,7 @@ def test_other_ids_have_other_hashes():
 def kept_of(X, y, ids, compiled=False):
     reader = Reader(DaskDPRidge(target_bounds=(-3.0, 3.0))._reading(), None)
     stated = PartitionSpec(*X.shape, None, None, None, compiled)
-    return own_part(reader, stated, KeyedDigest(KEY), X, WithGroups(y, ids))[1]
+    return own_part(reader, stated, KeyedDigest(KEY), X, Beside(y, ids))[1]
 
 
 def test_the_digest_of_a_part_is_of_its_groups_too(data):

@@ -138,7 +138,7 @@ def fit_case(case):
     if case.way == "personal":
         asked = np.random.default_rng(0).permutation(np.linspace(0.2, 1.0, len(X)))
         personal = {"sample_epsilon": asked}
-    return model.fit(X, y, **personal, **weights)
+    return model.fit(X, y, **personal, **weights, **case.exposures(X))
 
 
 def fit_calls(model, case, X, y, weights):

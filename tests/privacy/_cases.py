@@ -185,6 +185,8 @@ class Case:
     data : Data
     learnt : frozenset of str
         Stages of the ball that there is budget for.
+    has_exposure : bool
+        Whether rows have private exposures: those of a record follow from its first entry.
     """
 
     estimator: object
@@ -193,9 +195,10 @@ class Case:
     is_weighted: bool = False
     data: Data = DENSE
     learnt: frozenset = frozenset()
+    has_exposure: bool = False
 
     def __str__(self):
-        weighted = "weighted-" * self.is_weighted
+        weighted = "weighted-" * self.is_weighted + "exposed-" * self.has_exposure
         data = f"{self.data.name}-" * bool(self.data.name)
         return f"{data}{weighted}{self.way}-{self.n_targets}-{self.estimator!r}"
 
@@ -206,6 +209,11 @@ class Case:
         found = np.random.default_rng(3).choice([0.3, 1.0, 5.0], n_rows)
         found[3:5], found[K : K + 1], found[N_ROWS:] = 0.0, 5.0, 5.0
         return {"public_weight": found}
+
+    def exposures(self, X):
+        """Return private exposures as arguments of a fit: at corners they are 0, or huge."""
+        seen = np.nan_to_num(np.abs(X[:, 0].astype(float)))
+        return {"exposure": seen} if self.has_exposure else {}
 
     @property
     def read(self):
@@ -270,7 +278,7 @@ def first_of_a_kind(cases):
     seen = set()
     for case in cases:
         choices = [getattr(case.estimator, name, None) for name in KIND]
-        kind = type(case.estimator), case.way, case.data.name, *choices
+        kind = type(case.estimator), case.way, case.data.name, case.has_exposure, *choices
         yield pytest.param(case, marks=[pytest.mark.long] if kind in seen else [])
         seen.add(kind)
 

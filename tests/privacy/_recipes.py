@@ -283,6 +283,20 @@ CASES += [
     Case(DPCDElasticNet(smoothness="bounds", random_state=0), n_targets=2, is_weighted=True),
     Case(DPRidge(adjacency="replace_one", random_state=0), n_targets=2, is_weighted=True),
 ]
+# Exposures are private: those of the record that changes are 0, or as large as numbers get.
+EXPOSED_CASES = [
+    Case(model, has_exposure=True)
+    for model in [
+        DPPoissonRegressor(random_state=0),
+        DPPoissonRegressor(
+            exposure_bounds=(0, 1), fit_intercept=False, adjacency="replace_one", random_state=0
+        ),
+        DPGammaRegressor(adjacency="replace_one", random_state=0, **PLAIN),
+        DPTweedieRegressor(power=1.5, target_bounds=(0, 1), epsilon=50.0, random_state=0),
+    ]
+]
+EXPOSED_CASES += [Case(DPPoissonRegressor(random_state=0), is_weighted=True, has_exposure=True)]
+CASES += EXPOSED_CASES
 LABEL_CASES = [*map(Case, LABEL)]
 LABEL_CASES += [
     Case(WALRClassifier(mechanism="analytic", **TWO), is_weighted=True),
@@ -466,6 +480,9 @@ ADDITIVE_CASES = [
         DPAdditiveClassifier(adjacency="replace_one", **THREE | GIVEN | FEW),
     ]
 ]
+ADDITIVE_CASES += [
+    Case(DPAdditiveRegressor(loss="poisson", **GIVEN), data=TABLE, has_exposure=True),
+]
 # Here means of targets are, with ranges that are learnt or given.
 ADDITIVE_CASES += [
     Case(DPAdditiveRegressor(random_state=0, **FEW), data=FAR_TARGETS),
@@ -499,6 +516,7 @@ PEOPLE_CASES = [
     Case(DPLogisticRegression(moment_budget=0.9, max_iter=7, epsilon=50.0, **TWO)),
     Case(DPLogisticRegression(clipping_norm=1e-3, max_iter=3, rows_per_group=40.0, **TWO)),
     Case(DPPoissonRegressor(random_state=0)),
+    Case(DPPoissonRegressor(random_state=0), has_exposure=True),
     Case(DPGammaRegressor(adjacency="replace_one", random_state=0, **PLAIN)),
     Case(DPHuberRegressor(random_state=0)),
     Case(DPQuantileRegressor(quantile=0.9, adjacency="replace_one", random_state=0)),

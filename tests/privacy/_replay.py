@@ -257,10 +257,10 @@ def _fit(run, case, X, y, null, patch, groups):
         personal["groups"] = groups
         run.asked = np.full(len(np.unique(groups)), epsilon)
         with null_records(np.flatnonzero(groups == null)):
-            run.estimator.fit(X, y, **personal)
+            run.estimator.fit(X, y, **personal, **case.exposures(X))
         return
     with _null(null, np.arange(len(X))):
-        run.estimator.fit(case.read(X), y, **personal, **weights)
+        run.estimator.fit(case.read(X), y, **personal, **weights, **case.exposures(X))
 
 
 def _null(null, part):

@@ -97,5 +97,5 @@ def test_logs_and_reports_of_cases_agree(case, runs):
     elif case.way == "personal":
         model.fit(X, y, sample_epsilon=[model.epsilon / 2.0, model.epsilon] * (len(y) // 2))
     else:
-        model.fit(case.read(X), y, **weights)
+        model.fit(case.read(X), y, **weights, **case.exposures(X))
     check(model.privacy_report_, runs)

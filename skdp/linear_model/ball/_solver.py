@@ -213,29 +213,42 @@ _MIDDLE = 0.84
 
 @np.errstate(all="ignore")
 def learn_sizes(rows, *, plan, run, noise):
-    """Return a mean of targets that aren't negative, and the size from which on slopes are cut.
+    """Return means of targets that aren't negative, and sizes from which on slopes are cut.
 
-    Both follow from counts of targets by size. Cutting at a smaller size moves the mean by more. A
-    larger size has more noise: in a prediction, `noise` times the size over the mean. The size that
-    is returned has the smallest sum of the squares of both.
+    Both, of shape (k,), follow from counts of targets by size. Cutting at a smaller size moves the
+    mean by more. A larger size has more noise: in a prediction, `noise` times the size over the
+    mean. The size that is returned has the smallest sum of the squares of both.
     """
-    zero, one = np.zeros(1), np.ones(1)
+    k = plan.n_targets
+    zeros = np.zeros(k)
 
-    def counted(name, bins, unit):
+    def counted(name, bins, units):
         mechanism = run.mechanism(name)
-        return run.release(name, rows.ask(CountsBySide(bins, zero, unit, mechanism)))
+        return run.release(name, rows.ask(CountsBySide(bins, zeros, units, mechanism)))
 
-    known = np.flatnonzero(_bins_of_targets(counted(FIRST_RANGES, UNIT_BINS, one), plan)[0, 1])
-    unit = UNIT_BINS.end(known[-1]) if known.size else 1.0
+    # No target is below 0.
+    known = _bins_of_targets(counted(FIRST_RANGES, UNIT_BINS, np.ones(k)), plan)[:, 1]
+    units = np.where(known.any(axis=1), _farthest(known, UNIT_BINS, 0), 1.0)
     bins = bins_below(tuned.REACH_OF_COUNTS)
-    counts = counted(RANGES, bins, unit * one)[0, 1]
+    counts = counted(RANGES, bins, units)[:, 1]
     noise_std, by_chance = plan.sides.mechanism.noise_std, tuned.CHANCE_OF_NOISE_NEARBY
-    known = np.flatnonzero(counts > _loudest(noise_std, 2 * bins.n_bins, by_chance))
+    loudest = _loudest(noise_std, 2 * k * bins.n_bins, by_chance)
+    learnt = [
+        _size_of(one, bins, unit, loudest, noise, plan.n_rows)
+        for one, unit in zip(counts, units.tolist(), strict=True)
+    ]
+    means, sizes = np.transpose(learnt)
+    return means, sizes
+
+
+def _size_of(counts, bins, unit, loudest, noise, n_rows):
+    """Return the mean and the size of one target; see `learn_sizes`."""
+    known = np.flatnonzero(counts > loudest)
     if not known.size:
         return unit, unit
     last = min(known[-1] + tuned.BINS_BESIDE, bins.n_bins - 1)
     ends = unit * np.array([bins.end(place) for place in range(last + 1)])
-    shares = np.maximum(counts[: last + 1], 0.0) / plan.n_rows
+    shares = np.maximum(counts[: last + 1], 0.0) / n_rows
     sizes = _MIDDLE * ends
     mean = float(shares @ sizes)
     cut = np.array([shares @ np.maximum(sizes - end, 0.0) for end in ends])

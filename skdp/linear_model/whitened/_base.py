@@ -169,7 +169,7 @@ class BaseWhitened(BaseLinear):
         self,
         n_records,
         n_features,
-        n_outputs,
+        n_targets,
         *,
         by_group=False,
         scale=None,
@@ -179,6 +179,7 @@ class BaseWhitened(BaseLinear):
     ):
         """Return the plan of a fit; for `alike` see `plan_ball`, for `roughness` `WhitenedPlan`."""
         check_n_jobs(self.n_jobs)
+        n_outputs = self._n_outputs(n_targets)
         n_columns = self._n_columns(n_features)
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
@@ -190,7 +191,7 @@ class BaseWhitened(BaseLinear):
         ranges, ball, spent = self._planned_learning(
             budget,
             n_records,
-            (n_features, n_outputs),
+            (n_features, n_targets),
             data_norm,
             tuned.SHARE_IN_BALL_OF_INFERENCE if self.inference else None,
             alike=alike,
@@ -213,7 +214,7 @@ class BaseWhitened(BaseLinear):
             bias=intercept_constant(data_norm, self.fit_intercept),
             rounding_slack=slack(n_records, n_columns, n_outputs),
             alpha=check_positive(self.alpha, "alpha"),
-            smoothness=self._loss(n_outputs).smoothness,
+            smoothness=self._loss(n_targets).smoothness,
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
@@ -251,11 +252,19 @@ class BaseWhitened(BaseLinear):
 
     def _asked(self, rows, targets, n_jobs, weights=None, *, codes=None):
         """Return certified rows that answer queries, or groups of them."""
-        loss = self._loss(targets.shape[1])
+        loss, n_outputs = self._loss(targets.shape[1]), self._n_outputs(targets.shape[1])
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
         if codes is not None and is_private(self):
-            return GroupedRows(rows, targets, loss, n_jobs, codes=codes)
-        return CertifiedRows(rows, targets, loss, n_jobs, weights, inference=self.inference)
+            return GroupedRows(rows, targets, loss, n_jobs, codes=codes, n_outputs=n_outputs)
+        return CertifiedRows(
+            rows,
+            targets,
+            loss,
+            n_jobs,
+            weights,
+            inference=self.inference,
+            n_outputs=n_outputs,
+        )
 
     def _stepped(self, rows, training, run):
         """Return the coefficients that steps lead to, and the steps."""

@@ -8,14 +8,15 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 
-from skdp._checks import check_finite
-from skdp._families.losses import Tweedie
+from skdp._checks import check_bounds, check_exposure, check_finite
+from skdp._families.losses import Tweedie, TweedieRate
 from skdp._families.targets import RateUnits, as_targets
-from skdp._rows.ball_queries import MeanOfTargets
+from skdp._rows.ball_queries import MeansOfTargets
 from skdp._rows.blocks import rounding_slack
-from skdp._sklearn import Interval, quietly
+from skdp._sklearn import Interval, _fit_context, quietly
 from skdp.exceptions import warn_user
-from skdp.linear_model._base import LinearRegressorMixin, is_private
+from skdp.linear_model._base import LinearRegressorMixin, is_private, weights_public
+from skdp.linear_model._fit import NO_EXPOSURE
 from skdp.linear_model.ball._plan import plan_targets
 from skdp.linear_model.ball._solver import hardly_tells, learn_sizes
 from skdp.linear_model.whitened import _tuned as tuned
@@ -28,11 +29,17 @@ _OUT_OF_RANGE = (
     "y is out of the range of the loss: targets must be at least 0, and above 0 for the gamma "
     "distribution and powers from 2 on. Poisson's loss, and powers from 1 to 2, take amounts of 0."
 )
+_NO_EXPOSURE_GIVEN = (
+    "exposure_bounds is set, and the fit was given no exposure: give fit(X, y, exposure=...), in a "
+    "meta-estimator by set_fit_request(exposure=True), or leave exposure_bounds out."
+)
 _NEGATIVE = "target_bounds must have a high above 0: targets aren't negative."
 _FEW_FOR_SIZES = (
     "the size of the targets needs more records at this epsilon: predictions may be far off."
 )
 _POWER = "power must be 0 or at least 1: no distribution has one in between."
+
+CONSTRAINTS = {**REGRESSION_CONSTRAINTS, "exposure_bounds": ["array-like", None]}
 
 
 class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
@@ -45,7 +52,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     inference = False
     _takes_several, _learns_sizes = False, True
 
-    _parameter_constraints = REGRESSION_CONSTRAINTS
+    _parameter_constraints = CONSTRAINTS
 
     def __init__(
         self,
@@ -60,6 +67,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         data_norm=None,
         ball_budget="auto",
         target_bounds=None,
+        exposure_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
         step_size="auto",
@@ -81,6 +89,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self.data_norm = data_norm
         self.ball_budget = ball_budget
         self.target_bounds = target_bounds
+        self.exposure_bounds = exposure_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
         self.step_size = step_size
@@ -92,22 +101,99 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self.ledger = ledger
         self.random_state = random_state
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None, exposure=None):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are kept in their precision, in order.
+        y : array-like of shape (n_samples,)
+            Targets: counts or amounts, 0 or more.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. The number of groups is public; the number of rows of each
+            group is not. The number of groups sets `delta`, and divides the sum over all rows in
+            the objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. A Series must have the
+            index of X, as ids are matched with rows by their place. With None each row is a record.
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
+        exposure : array-like of shape (n_samples,), default=None
+            How much of each row was seen, 0 or more: years of a policy, or of a person under
+            observation. The model is then of the rate ``y / exposure``, in which a row counts by
+            its exposure. Exposures are as private as y. A row whose exposure is 0 says nothing, and
+            adds nothing to any release. One that is longer than `exposure_bounds`, given or learnt,
+            counts as long as these, with its target reduced by the same factor. With None, each row
+            has an exposure of 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, or a target outside the range of the loss, an
+            exposure is negative or missing, or an id of a group is missing; no message quotes an
+            entry of the data.
+        TypeError
+            If X or y is of a kind that can't be read, or an id can't be hashed.
+        """
+        rows, units = self._read_rows(X, y, public_weight, groups, exposure=exposure)
+        plan = self._plan(*rows.sizes, by_group=rows.are_grouped, scale=rows.scale)
+        return self._fit(rows, plan, units, weights_public(public_weight))
+
     def _in_units(self, y):
         """Return targets of shape (n, 1) within the public bounds, and their units."""
         self._check_targets(y)
         return np.clip(as_targets(y), *self._limits()), RateUnits(1.0)
 
+    def _with_exposure(self, targets, exposure):
+        self._longest_exposure()
+        if exposure is None:
+            if self.exposure_bounds is not None:
+                raise ValueError(_NO_EXPOSURE_GIVEN)
+            return targets
+        return np.column_stack([targets, check_exposure(exposure, len(targets))])
+
+    def _void_rows(self, targets):
+        return targets[:, 1] == 0.0 if targets.shape[1] == 2 else None
+
+    def _longest_exposure(self):
+        """Return the public bound on exposures, infinite where none is given."""
+        if self.exposure_bounds is None:
+            return math.inf
+        low, high = check_bounds(self.exposure_bounds, "exposure_bounds")
+        if low < 0.0 or high <= 0.0:
+            raise ValueError("exposure_bounds must have a low of 0 or more, and a high above 0.")
+        return high if is_private(self) else math.inf
+
+    def _n_outputs(self, n_targets):
+        # An amount and its exposure have one prediction.
+        return 1
+
     def _set_coefs(self, coefs, bias, units):
-        """Publish coefficients of shape (1, d) that were learnt from targets over their mean."""
+        """Publish coefficients of shape (1, d) that were learnt from targets in `RateUnits`."""
         check_finite(coefs)
-        mean = units.mean
         self.coef_ = coefs[0, : self.n_features_in_]
         self.intercept_ = 0.0
         if self.fit_intercept:
-            self.intercept_ = math.log(mean) + float(bias * coefs[0, -1])
+            self.intercept_ = math.log(units.mean) + float(bias * coefs[0, -1])
         reach = self._reach()
-        ends = mean * math.exp(-reach), mean * math.exp(reach)
-        self.target_bounds_ = tuple(float(end) for end in np.clip(ends, *self._limits()))
+        ends = units.mean * math.exp(-reach), units.mean * math.exp(reach)
+        # The bounds that were given are of amounts, and predictions are of rates.
+        limits = (0.0, math.inf) if units.has_exposure else self._limits()
+        self.target_bounds_ = tuple(float(end) for end in np.clip(ends, *limits))
 
     def _check_targets(self, y):
         least = as_targets(y).min()
@@ -145,15 +231,18 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _learn_targets(self, rows, units, plan, run):
         """Divide targets by their mean; return their units, and the plan for slopes of their size.
 
-        Without an intercept a prediction of 0 is a mean of 1, whatever the targets are.
+        Without an intercept a prediction of 0 is a mean of 1, whatever the targets are. Exposures
+        are divided by theirs.
         """
-        size = 1.0
         if plan.ranges is None:
-            query = MeanOfTargets()
-            mean = float(query.mean(rows.of_targets().ask(query)))
+            query = MeansOfTargets()
+            means = query.means(rows.of_targets().ask(query))
+            sizes = np.ones(len(means))
         else:
             noise = plan.noise * plan.problem.n_columns / plan.n_rows
-            mean, size = learn_sizes(rows.of_targets(), plan=plan.ranges, run=run, noise=noise)
+            means, sizes = learn_sizes(rows.of_targets(), plan=plan.ranges, run=run, noise=noise)
+        units = self._units_of_rates(means, sizes)
+        mean, size = units.mean, float(sizes[0]) / units.exposure
         # At predictions of the mean the derivative's slope is one.
         slope = 1.0
         if not (self.fit_intercept and mean > 0.0):
@@ -168,20 +257,69 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             wanted_weight=weight * plan.problem.wanted_weight,
             smoothness=slope * plan.problem.smoothness,
         )
-        units = RateUnits(mean)
+        units = units._replace(mean=mean)
         rows.move_targets(units)
         return units, replace(plan, problem=problem)
 
-    def _loss(self, n_outputs):
+    def _units_of_rates(self, means, sizes):
+        """Return the units of targets, and of exposures if there are some, of such means and sizes.
+
+        Where nothing tells of exposures they are in units of 1.
+        """
+        if len(means) == 1:
+            return RateUnits(mean=float(means[0]))
+        longest = min(self._longest_exposure(), float(sizes[1]) if is_private(self) else math.inf)
+        exposure = min(float(means[1]), longest)
+        exposure = exposure if exposure > 0.0 else 1.0
+        return RateUnits(float(means[0]) / exposure, exposure, longest, has_exposure=True)
+
+    def _loss(self, n_targets):
+        """Return the loss of targets of so many columns: two are an amount and its exposure."""
         if 0.0 < self._power < 1.0:
             raise ValueError(_POWER)
-        return Tweedie(self._power, self._reach())
+        loss = Tweedie if n_targets == 1 else TweedieRate
+        return loss(self._power, self._reach())
 
     def _reach(self):
         """Return how far a linear predictor may be from that of the released mean."""
         return tuned.LARGEST_LINEAR_PREDICTOR if is_private(self) else math.inf
 
-    def score(self, X, y, sample_weight=None):
+    def predict(self, X, exposure=None):
+        """Predict means of targets, as rates where the model was fitted to exposures.
+
+        They are clipped to ``target_bounds_``. Rows are not clipped.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
+        exposure : array-like of shape (n_samples,), default=None
+            How much of each row is seen, 0 or more, in the units of the fit's exposures:
+            predictions are then the rate times the exposure.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted targets, in the units of the training targets; over an exposure of 1 if none
+            is given.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or an exposure doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        means = super().predict(X)
+        if exposure is None:
+            return means
+        return self._during(means, exposure)
+
+    def _during(self, means, exposure):
+        """Return means of so many exposures of rows."""
+        return means * check_exposure(exposure, len(means))
+
+    def score(self, X, y, sample_weight=None, exposure=None):
         """Return D2, the share of the deviance that is explained. Without noise: not private.
 
         Parameters
@@ -192,6 +330,9 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             True targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights in the score.
+        exposure : array-like of shape (n_samples,), default=None
+            How much of each row was seen. The score is then that of rates, in which a row counts by
+            its weight times its exposure.
 
         Returns
         -------
@@ -205,13 +346,16 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         ValueError
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
-        if not self._learns_sizes:
-            # The same, of several targets, too.
-            return super().score(X, y, sample_weight)
-        return self._score_of(self.predict(X), y, sample_weight)
+        return self._score_of(self.predict(X), y, sample_weight, exposure)
 
-    def _score_of(self, means, y, sample_weight):
-        """Return D2 of predicted means."""
+    def _score_of(self, means, y, sample_weight, exposure=None):
+        """Return D2 of predicted means, or of rates where rows have exposures."""
+        if exposure is not None:
+            exposure = check_exposure(exposure, len(means))
+            is_seen = exposure > 0.0
+            weights = np.ones(len(means)) if sample_weight is None else np.asarray(sample_weight)
+            sample_weight = (weights * exposure)[is_seen]
+            means, y = means[is_seen], as_targets(y)[is_seen, 0] / exposure[is_seen]
         return quietly(d2_tweedie_score, y, means, sample_weight=sample_weight, power=self._power)
 
     def __sklearn_tags__(self):
@@ -282,6 +426,10 @@ class DPPoissonRegressor(_GeneralizedLinear):
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
         None clips nothing.
+    exposure_bounds : pair of floats (low, high), default=None
+        Public range of the exposures, where a fit has some. A row that was seen for longer than
+        `high` counts as one of that exposure, with its target reduced by the same factor. None
+        learns how long most rows were seen, from the share of the budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -457,6 +605,10 @@ class DPGammaRegressor(_GeneralizedLinear):
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
         None clips nothing.
+    exposure_bounds : pair of floats (low, high), default=None
+        Public range of the exposures, where a fit has some. A row that was seen for longer than
+        `high` counts as one of that exposure, with its target reduced by the same factor. None
+        learns how long most rows were seen, from the share of the budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -638,6 +790,10 @@ class DPTweedieRegressor(_GeneralizedLinear):
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
         None clips nothing.
+    exposure_bounds : pair of floats (low, high), default=None
+        Public range of the exposures, where a fit has some. A row that was seen for longer than
+        `high` counts as one of that exposure, with its target reduced by the same factor. None
+        learns how long most rows were seen, from the share of the budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -769,6 +925,7 @@ class DPTweedieRegressor(_GeneralizedLinear):
         data_norm=None,
         ball_budget="auto",
         target_bounds=None,
+        exposure_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
         step_size="auto",
@@ -791,6 +948,7 @@ class DPTweedieRegressor(_GeneralizedLinear):
         self.data_norm = data_norm
         self.ball_budget = ball_budget
         self.target_bounds = target_bounds
+        self.exposure_bounds = exposure_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
         self.step_size = step_size
@@ -819,6 +977,46 @@ class DPTweedieRegressor(_GeneralizedLinear):
         """The class whose ways are taken."""
         return _GeneralizedLinear if self._learns_sizes else DPRidge
 
+    def _during(self, means, exposure):
+        if not self._learns_sizes:
+            raise ValueError(NO_EXPOSURE)
+        return super()._during(means, exposure)
+
+    def score(self, X, y, sample_weight=None, exposure=None):
+        """Return D2, the share of the deviance that is explained. Without noise: not private.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
+        exposure : array-like of shape (n_samples,), default=None
+            How much of each row was seen. The score is then that of rates, in which a row counts by
+            its weight times its exposure.
+
+        Returns
+        -------
+        score : float
+            D2 of the predictions, 1 at best, and 0 of a prediction of the mean of y. With a power
+            of 0 it is R2.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator, or an exposure the power; no message quotes an entry
+            of the data.
+        """
+        if self._learns_sizes:
+            return super().score(X, y, sample_weight, exposure)
+        if exposure is not None:
+            raise ValueError(NO_EXPOSURE)
+        return LinearRegressorMixin.score(self, X, y, sample_weight)
+
     def _check_targets(self, y):
         return self._kind._check_targets(self, y)
 
@@ -833,6 +1031,15 @@ class DPTweedieRegressor(_GeneralizedLinear):
 
     def _planned_targets(self, *args):
         return self._kind._planned_targets(self, *args)
+
+    def _with_exposure(self, *args):
+        return self._kind._with_exposure(self, *args)
+
+    def _void_rows(self, targets):
+        return self._kind._void_rows(self, targets)
+
+    def _n_outputs(self, n_targets):
+        return self._kind._n_outputs(self, n_targets)
 
     def _learn_targets(self, *args):
         return self._kind._learn_targets(self, *args)
