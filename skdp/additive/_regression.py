@@ -5,7 +5,7 @@ from sklearn.base import RegressorMixin
 from skdp._estimator import is_private
 from skdp._sklearn import StrOptions, _fit_context, quietly, validate_data
 from skdp.additive import _tuned as tuned
-from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
+from skdp.additive._base import CONSTRAINTS, BaseAdditive
 from skdp.additive._plan import Alone
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
 from skdp.linear_model._fit import NO_EXPOSURE
@@ -360,7 +360,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         NotFittedError
             If the estimator isn't fitted.
         ValueError
-            If X or an exposure doesn't fit the estimator; no message quotes an entry of the data.
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         means = self._model._targets_at(self._linear_values(X))
         if exposure is None:

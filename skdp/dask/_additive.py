@@ -93,7 +93,7 @@ class DaskAdditive(DaskTwin):
             frame, rows, specs, plan = settle_kinds(
                 frame, rows, specs, partial(specs_of, self), plan=plan, run=run
             )
-            # How many rows say something is as private as their exposures.
+            # The number of rows that say something is as private as exposures.
             n_there = n_records if exposure is None else None
             basis = self._learn_basis(rows, n_there, specs, pairs, signs, plan, run)
 
@@ -580,7 +580,7 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
             Raw rows, in partitions. They are read twice. Copies of them, and later of the columns
             that they become, are kept where there is room; see `DaskDPLogisticRegression`.
         y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
-            Targets, in partitions of as many rows as those of X.
+            Labels or targets, in partitions of as many rows as those of X.
         groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
             The person, household, ... of each row, as words or numbers, in the same partitions, of
             which one has all rows of a group. Then the guarantee is for one group, with all its

@@ -12,7 +12,7 @@ class Beside(NamedTuple):
     """Targets of a part, and what else each of its rows has."""
 
     targets: object
-    # Of the row's group.
+    # The groups of the rows.
     ids: object = None
     exposure: object = None
 

@@ -17,7 +17,7 @@ from skdp._estimator import (
     require_groups,
 )
 from skdp._progress import progress
-from skdp.additive._estimators import BaseAdditive
+from skdp.additive._base import BaseAdditive
 from skdp.exceptions import CostlySearchWarning, warn_user
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model.whitened._base import BaseWhitened

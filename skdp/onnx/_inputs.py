@@ -12,7 +12,7 @@ from skdp._rows.frames import read_frame, warn_of_unread
 from skdp._rows.kinds import WORD, holds_numbers
 from skdp._rows.naming import make_unique
 from skdp._sklearn import validate_data
-from skdp.additive._estimators import BaseAdditive
+from skdp.additive._base import BaseAdditive
 from skdp.calibration import DPCalibratedClassifier
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.onnx._tables import GAPS

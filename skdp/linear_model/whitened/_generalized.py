@@ -308,7 +308,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         NotFittedError
             If the estimator isn't fitted.
         ValueError
-            If X or an exposure doesn't fit the estimator; no message quotes an entry of the data.
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         means = super().predict(X)
         if exposure is None:
@@ -1008,8 +1008,7 @@ class DPTweedieRegressor(_GeneralizedLinear):
         NotFittedError
             If the estimator isn't fitted.
         ValueError
-            If X or y don't fit the estimator, or an exposure the power; no message quotes an entry
-            of the data.
+            If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         if self._learns_sizes:
             return super().score(X, y, sample_weight, exposure)
