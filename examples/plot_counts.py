@@ -29,23 +29,29 @@ X = np.column_stack([age, age < 26, bonus, town, power]).astype(float)
 
 rate = 0.07 * np.exp(0.6 * (age < 26) + 0.02 * (bonus - 65) + 0.1 * (town - 6))
 cost = 1500 * np.exp(0.06 * (power - 9))
-claims = rng.poisson(rate)
+# A quarter of the policies run for a year, and the others began or ended in it.
+years = np.where(rng.random(N_POLICIES) < 0.25, 1.0, rng.beta(0.9, 1.1, N_POLICIES))
+claims = rng.poisson(rate * years)
 train, test = np.split(rng.permutation(N_POLICIES), [N_POLICIES // 2])
 
 # %%
 # Two fits on two parts
 # ---------------------
 # The rate is learnt from the policies of the first half, and the amount from the claims of the
-# other half. No policy is in both fits, so each policy spends one epsilon. Like all fits, the
-# second fit takes the number of its rows as public (:doc:`../privacy_model`). Here this is the
-# number of claims in that half, which insurers publish. The scores below are computed without
-# noise. On real records they would need a budget, too: :doc:`../private_scores`.
+# other half. How long a policy ran is its exposure: the rate is that of a year, and a policy counts
+# by the time that it ran, which is as private as its claims. No policy is in both fits, so each
+# policy spends one epsilon. Like all fits, the second fit takes the number of its rows as public
+# (:doc:`../privacy_model`). Here this is the number of claims in that half, which insurers publish.
+# The scores below are computed without noise. On real records they would need a budget, too:
+# :doc:`../private_scores`.
 
 had_claim = test[claims[test] > 0]
 amount = rng.gamma(1.5, cost[had_claim] / 1.5)
-how_often = DPPoissonRegressor(epsilon=1.0, random_state=SEED).fit(X[train], claims[train])
+how_often = DPPoissonRegressor(epsilon=1.0, random_state=SEED)
+how_often.fit(X[train], claims[train], exposure=years[train])
 how_much = DPGammaRegressor(epsilon=1.0, random_state=SEED).fit(X[had_claim], amount)
-print(f"{how_often.privacy_report_}; D2 {how_often.score(X[test], claims[test]):.3f}")
+score = how_often.score(X[test], claims[test], exposure=years[test])
+print(f"{how_often.privacy_report_}; D2 {score:.3f}")
 print(f"{how_much.privacy_report_}; D2 {how_much.score(X[had_claim], amount):.3f}")
 
 # %%
