@@ -203,10 +203,12 @@ from skdp.linear_model import (
     _base as linear_model_base_module,
     _fit as fit_module,
     _memory as memory_module,
+    _row_bounds as row_bounds_module,
 )
 from skdp.linear_model._base import FEW_FOR_TARGETS
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._plan import Problem, beside
+from skdp.linear_model._row_bounds import RowBounds
 from skdp.linear_model.ball import (
     _plan as ball_plan_module,
     _solver as ball_solver_module,

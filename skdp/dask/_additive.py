@@ -25,7 +25,7 @@ class _Reader(Reader, TableReader):  # type: ignore[override]
     certified_rows = TableReader.certified_rows
 
     def mapped_rows(self, X):
-        return self.estimator._certified_rows(X)
+        return self.estimator._row_bounds().read(X)
 
 
 class DaskAdditive(DaskTwin):

@@ -43,10 +43,10 @@ class Reader(RowReader):
         return checks
 
     def certified_rows(self, X):
-        return self.estimator._certified_rows(X)
+        return self.estimator._row_bounds().read(X)
 
     def bounded_by(self, ball, X, is_null):
-        return self.estimator._bounded_by(ball, X, is_null)
+        return self.estimator._row_bounds().place(ball, X, is_null)
 
     def targets(self, y, exposure=None):
         return self.estimator._with_exposure(self.estimator._in_units(y)[0], exposure)

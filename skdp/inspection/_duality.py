@@ -126,7 +126,7 @@ def _internal_problem(estimator, X, y, public_weight):
     loss = LOSSES[getattr(estimator, "loss", "squared_error")]
     private = is_private(estimator)
     ball = estimator._published_ball()
-    rows = estimator._bounded_by(ball, X, np.zeros(X.shape[0], dtype=bool))
+    rows = estimator._row_bounds().place(ball, X, np.zeros(X.shape[0], dtype=bool))
     if ball is not None and not rows.weight.all():
         raise ValueError(_OVERFLOWED)
     if estimator.solver == "primal" and private:

@@ -8,11 +8,10 @@ import numpy as np
 from skdp._checks import check_finite, check_positive
 from skdp._estimator import is_private
 from skdp._rows.blocks import rounding_slack
-from skdp._rows.bounds import clip_rows, intercept_constant
 from skdp._rows.groups import encode_groups
-from skdp._rows.rows_in_ball import rows_in_ball
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.linear_model._memory import MemoryRows
+from skdp.linear_model._row_bounds import RowBounds
 from skdp.linear_model.ball._plan import plan_ball
 from skdp.linear_model.ball._solver import (
     Ball,
@@ -68,8 +67,6 @@ class BaseLinear(RowPrivateEstimator):
     _set_steps: Callable
     # Estimators that use one thread have no such parameter.
     n_jobs = None
-    # Batches are gathered from rows in a ball's units, for which the rows are copied.
-    _copies_rows = True
 
     def _read_rows(self, X, y, public_weight, groups=None, order=None, exposure=None):
         """Return bounded rows in memory, their targets as training takes them, and the units."""
@@ -114,7 +111,7 @@ class BaseLinear(RowPrivateEstimator):
         """
         units, plan = self._learn_targets(rows, units, plan, run)
         plan, ball = self._learn_ball(rows, plan, run)
-        bias = self._bias_in(ball)
+        bias = self._row_bounds().bias_in(ball)
         training = Training(units, plan, ball, bias, start_inside(ball, start, bias))
         coefs, steps = self._stepped(rows, training, run)
         # Before there is a report: that would be beside the coefficients of a fit before.
@@ -144,7 +141,7 @@ class BaseLinear(RowPrivateEstimator):
             return plan, None
         ball = learn_ball(rows, plan=plan.ball, run=run)
         rows.place(ball)
-        bias = self._bias_in(ball)
+        bias = self._row_bounds().bias_in(ball)
         stretch = rows.stretch(ball.center / ball.scale, bias)
         return following(plan, ball, stretch, bias, run), ball
 
@@ -183,9 +180,6 @@ class BaseLinear(RowPrivateEstimator):
     def _learns_ball(self):
         """Return whether a ball is learnt where there is a share of the budget for it."""
         return True
-
-    def _public_ball(self, n_features):
-        """Return the ball that weighs rows where none is learnt, or None to clip them."""
 
     def _ball_budget(self):
         """Return the share of the budget that learns the ball, 0 where none can be learnt."""
@@ -231,44 +225,15 @@ class BaseLinear(RowPrivateEstimator):
         )
         return ranges, ball, spent_on_targets + spent
 
-    def _public_norm(self):
-        """Return the bound on the norms of rows where no ball is learnt."""
-        return check_positive(self.data_norm, "data_norm")
-
-    def _bias_in(self, ball):
-        """Return the entry of the intercept's column of rows in a ball, or of clipped ones."""
-        radius = self._public_norm() if ball is None else ball.radius
-        return intercept_constant(radius, self.fit_intercept)
-
-    def _certified_rows(self, X):
-        """Return rows as they are read; where no ball is to be learnt, clipped ones."""
-        if self._ball_budget() != 0:
-            # Releases that a ball is learnt from bound rows themselves.
-            return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
-        return self._clipped_rows(X)
-
-    def _clipped_rows(self, X):
-        return clip_rows(
-            X,
-            data_norm=self._public_norm(),
+    def _row_bounds(self):
+        """Return how rows are bounded, as `RowBounds`."""
+        norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
+        return RowBounds(
+            norm=norm,
             fit_intercept=self.fit_intercept,
-            clip=is_private(self) and self.data_norm is not None,
-        )
-
-    def _bounded_by(self, ball, X, is_null):
-        """Return rows in a ball's units with certified norms, or without one clipped ones."""
-        if ball is None:
-            ball = self._public_ball(X.shape[1])
-        if ball is None:
-            rows = self._clipped_rows(X)
-            return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
-        return rows_in_ball(
-            X,
-            ball,
-            is_null,
-            fit_intercept=self.fit_intercept,
-            clip=is_private(self),
-            is_copied=self._copies_rows,
+            is_private=is_private(self),
+            awaits_ball=self._ball_budget() != 0,
+            clip=is_private(self) and norm is not None,
         )
 
     def _published_ball(self):

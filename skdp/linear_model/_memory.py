@@ -51,9 +51,9 @@ class MemoryRows:
             self._take(estimator, dense_in_groups(X, codes))
 
     def _take(self, estimator, X):
-        self._estimator, self._X = estimator, X
+        self._estimator, self._X, self._bounds = estimator, X, estimator._row_bounds()
         with void_records(estimator._void_rows(self._targets)):
-            certified = estimator._certified_rows(X)
+            certified = self._bounds.read(X)
         self._rows = self._weights.without_zero_weights(certified)
         self._is_null = self._rows.norm == 0.0
         self._raw, self._placed = None, None
@@ -127,7 +127,7 @@ class MemoryRows:
         """Put rows into the units of a ball, or clip them where it is None."""
         self._opened.close()
         self._raw = None
-        self._rows = self._estimator._bounded_by(ball, self._rows.X, self._is_null)
+        self._rows = self._bounds.place(ball, self._rows.X, self._is_null)
 
     def stretch(self, shift, length):
         """See `RawRows.stretch`."""

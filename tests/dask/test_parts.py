@@ -26,7 +26,7 @@ from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPRidge
 from skdp.preprocessing import DPStandardScaler, NormClipper
-from tests.door import GaussianMechanism, fit_module as _fit, null_records
+from tests.door import GaussianMechanism, RowBounds, null_records, row_bounds_module
 from tests.door_dask import (
     CHANGED,
     KeyedDigest,
@@ -162,7 +162,7 @@ def test_rows_that_change_while_their_bounds_are_made_are_noticed(
     when, data, where, tmp_path, monkeypatch
 ):
     file, X = in_file(data[0], tmp_path)
-    y, bound = dask.array.from_array(data[1], chunks=N), DPRidge._certified_rows
+    y, bound = dask.array.from_array(data[1], chunks=N), RowBounds.read
 
     def certified_rows(self, rows):
         if when == "before":
@@ -171,7 +171,7 @@ def test_rows_that_change_while_their_bounds_are_made_are_noticed(
         written(file)
         return made
 
-    monkeypatch.setattr(DPRidge, "_certified_rows", certified_rows)
+    monkeypatch.setattr(RowBounds, "read", certified_rows)
     with pytest.raises(ValueError, match=CHANGED[:40]):
         DaskDPRidge(client=where, **RIDGE).fit(X, y)
 
@@ -222,14 +222,14 @@ def test_what_is_added_up_is_what_was_compared(reader, as_kind, data, monkeypatc
 @pytest.mark.parametrize("as_kind", [np.array, csr_array])
 def test_what_bounds_rows_is_made_of_the_rows_that_are_sealed(as_kind, data, monkeypatch):
     X, y = as_kind(data[0]), data[1]
-    clip = _fit.clip_rows
+    clip = row_bounds_module.clip_rows
 
     def between(rows, **options):
         written(X)
         return clip(rows, **options)
 
     honest = kept_of(READERS[0], as_kind(data[0]), y)
-    monkeypatch.setattr(_fit, "clip_rows", between)
+    monkeypatch.setattr(row_bounds_module, "clip_rows", between)
     kept = kept_of(READERS[0], X, y)
     assert kept.digest == honest.digest
     np.testing.assert_array_equal(kept.norm, honest.norm)

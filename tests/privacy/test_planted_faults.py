@@ -26,7 +26,7 @@ from tests.door import (
     dpcd_solver_module,
     dpscd_solver_module,
     dpsgd_solver_module,
-    fit_module,
+    row_bounds_module,
     slope_queries_module,
     whitened_base_module,
     whitened_solver_module as _solver,
@@ -38,7 +38,7 @@ from tests.privacy._replay import broken_claims, compare_all, noise_p_values, re
 
 
 def set_clip_rows(patch, clip_rows):
-    patch.setattr(fit_module, "clip_rows", clip_rows)
+    patch.setattr(row_bounds_module, "clip_rows", clip_rows)
 
 
 def skipped_clip(patch):

@@ -21,6 +21,7 @@ from tests.door import (
     ball_solver_module as _solver,
     fit_module as _fit,
     full_batch_mu,
+    row_bounds_module,
 )
 from tests.privacy._cases import FAR, N_FEATURES, Case, people_of, rows_at
 from tests.privacy._corners import K, neighbour
@@ -125,8 +126,8 @@ def rows_without_weights(patch):
     def whole(*args, **options):
         return rows_in_ball(*args, **options)._replace(weight=None)
 
-    rows_in_ball = _fit.rows_in_ball
-    patch.setattr(_fit, "rows_in_ball", whole)
+    rows_in_ball = row_bounds_module.rows_in_ball
+    patch.setattr(row_bounds_module, "rows_in_ball", whole)
 
 
 def weights_of_slopes_alone(patch):

@@ -163,9 +163,10 @@ class BaseDPCD(BaseLinear):
                     f"{name} belongs to selection='cyclic': leave it out with selection='greedy'."
                 )
 
-    def _public_norm(self):
-        # Values are within their ranges, whether rows have a bound or not.
-        return 1.0 if self.data_norm is None else super()._public_norm()
+    def _row_bounds(self):
+        # Values are cut to their ranges, whether rows have a bound or not.
+        bounds = super()._row_bounds()
+        return replace(bounds, norm=1.0) if bounds.norm is None else bounds
 
     def _buys_squares(self):
         """Return whether the columns' mean squares are released; without privacy they are free."""

@@ -315,7 +315,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         also_public = weights_public(public_weight) + self._assumed()
         coefs = self._take_in(rows, units[:2], also_public)
         self._set_ball(None)
-        self._set_coefs(coefs, self._bias_in(None), units)
+        self._set_coefs(coefs, self._row_bounds().bias_in(None), units)
         return self
 
     def _has_share_for_targets(self):
@@ -633,7 +633,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         # 3. plan from public numbers, 4. solve and 5. publish
         coefs = self._take_in(rows, (), also_public)
         self._set_ball(None)
-        self._set_coefs(coefs, self._bias_in(None), classes)
+        self._set_coefs(coefs, self._row_bounds().bias_in(None), classes)
         self._classes_read = read_from_y
         return self
 

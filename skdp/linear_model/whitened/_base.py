@@ -1,9 +1,8 @@
 """What estimators of private whitening share."""
 
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-
-import numpy as np
 
 from skdp._checks import check_n_jobs, check_positive
 from skdp._families.targets import unit_of
@@ -20,7 +19,7 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model._fit import BaseLinear
-from skdp.linear_model.ball._solver import Ball, inside
+from skdp.linear_model.ball._solver import inside
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._calibration_solver import calibrated
 from skdp.linear_model.whitened._expected_solver import expected_noise, expected_steps
@@ -95,7 +94,6 @@ class BaseWhitened(BaseLinear):
 
     # Estimators without these parameters have their defaults.
     momentum, public_moment = "auto", None
-    _copies_rows = False
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None):
@@ -155,12 +153,6 @@ class BaseWhitened(BaseLinear):
         if self.ball_budget not in ("auto", 0) and not self._learns_ball():
             raise ValueError(_NO_LEARNT_BALL)
         return super()._ball_budget()
-
-    def _public_ball(self, n_features):
-        if not self.inference:
-            return None
-        # Coefficients of rows that are weighted stay those of rows as they are.
-        return Ball(np.zeros(n_features), np.ones(n_features), self._public_norm())
 
     def _takes_sparse(self):
         return not self.inference
@@ -238,10 +230,11 @@ class BaseWhitened(BaseLinear):
             average=self.average,
         )
 
-    def _public_norm(self):
-        if self.data_norm is None:
+    def _row_bounds(self):
+        bounds = super()._row_bounds()
+        if bounds.norm is None and not bounds.awaits_ball:
             raise ValueError(_NO_NORM)
-        return super()._public_norm()
+        return replace(bounds, weigh=self.inference, is_copied=False)
 
     def _records(self, groups, X, weights):
         if self.inference and not (groups is None and weights.of_rows is None):

@@ -197,7 +197,7 @@ def test_float32_rows_give_nearly_the_same_model(epsilon, cancer):
 
 
 def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
-    from tests.door import fit_module as module
+    from tests.door import row_bounds_module as module
 
     X, y = cancer
     X = np.ascontiguousarray(100.0 * X)

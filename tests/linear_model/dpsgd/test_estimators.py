@@ -22,8 +22,8 @@ from tests.door import (
     LaplaceMechanism,
     Multinomial,
     beside,
-    fit_module as module,
     make_penalty,
+    row_bounds_module as module,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")

@@ -1,0 +1,59 @@
+"""How rows of a linear model are bounded, wherever they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skdp._rows.bounds import clip_rows, intercept_constant
+from skdp._rows.rows_in_ball import rows_in_ball
+from skdp.linear_model.ball._solver import Ball
+
+
+@dataclass(frozen=True)
+class RowBounds:
+    """Public numbers by which rows are bounded, in memory and by workers alike.
+
+    With `awaits_ball` a ball may be learnt, so that rows are unbounded where they are read. `norm`
+    is the length that they may have without one, or None where there always is one. Longer rows
+    are clipped, if the bounds `clip`, or with `weigh` count less, as they do beyond a ball. Rows in
+    a ball are a copy if `is_copied`; see `rows_in_ball`.
+    """
+
+    norm: float | None
+    fit_intercept: bool
+    is_private: bool
+    awaits_ball: bool
+    clip: bool
+    weigh: bool = False
+    is_copied: bool = True
+
+    def read(self, X):
+        """Return rows as they are read, with their norms; bounded ones if no ball is learnt."""
+        if self.awaits_ball:
+            # Releases that a ball is learnt from bound rows themselves.
+            return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
+        return self._clipped(X)
+
+    def place(self, ball, X, is_null):
+        """Return rows in a ball's units with certified norms, or without one bounded ones."""
+        if ball is None and not self.weigh:
+            rows = self._clipped(X)
+            return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
+        if ball is None:
+            # Coefficients of rows that are weighted stay those of rows as they are.
+            ball = Ball(np.zeros(X.shape[1]), np.ones(X.shape[1]), self.norm)
+        return rows_in_ball(
+            X,
+            ball,
+            is_null,
+            fit_intercept=self.fit_intercept,
+            clip=self.is_private,
+            is_copied=self.is_copied,
+        )
+
+    def bias_in(self, ball):
+        """Return the entry of the intercept's column of rows in a ball, or without one."""
+        return intercept_constant(self.norm if ball is None else ball.radius, self.fit_intercept)
+
+    def _clipped(self, X):
+        return clip_rows(X, data_norm=self.norm, fit_intercept=self.fit_intercept, clip=self.clip)
