@@ -306,6 +306,8 @@ class RecordPrivateEstimator(PrivateEstimator):
     # An estimator that reads a raw table itself gets it as it came: scikit-learn would make one
     # array.
     _reads_raw = False
+    # One that parts the records goes around pipelines, and into none of them and into no search.
+    _is_outermost = False
     # Some options of estimators that have `feature_bounds` make no use of them.
     _uses_feature_bounds = True
 

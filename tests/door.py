@@ -187,8 +187,20 @@ from skdp.audit._result import (
     epsilon_from_guesses,
     epsilon_from_rates,
 )
+from skdp.calibration import (
+    _conformal_base as conformal_module,
+    _solver as calibration_solver_module,
+)
 from skdp.calibration._calibrated import fit_sigmoid
 from skdp.calibration._plan import CalibrationPlan
+from skdp.calibration._plan_conformal import (
+    choose_design,
+    ends_of_bins,
+    n_needed,
+    numbers_of_bins,
+    plan_conformal,
+)
+from skdp.calibration._solver import critical_value, crossing, find_quantile
 from skdp.extend import _run as own_run_module
 from skdp.inspection import _duality as duality_module
 from skdp.ledger import (

@@ -134,6 +134,11 @@ class GaussianMechanism(_OnGrid):
     # Standard deviation of an entry of the noise at scale 1.
     _reach: ClassVar = 1.0
 
+    def simulate(self, shape, stream):
+        """Return noise of this law that hides nothing, for a look at what noise may do."""
+        noise = self._draw(shape, stream)
+        return np.rint(noise * (self.noise_scale / self.grid)) * self.grid
+
     def _draw(self, shape, stream):
         return stream.normal(shape)
 
@@ -256,6 +261,18 @@ class DiscreteLaplaceMechanism:
             noise[pending[done]] = np.where(is_negative, -size, size)[done]
             pending = pending[~done]
         return counts + noise.reshape(counts.shape)
+
+    def simulate(self, shape, stream):
+        """Return noise of this law that hides nothing, for a look at what noise may do.
+
+        A difference of two geometric numbers has it. They come from rounded logarithms of random
+        fractions, which is much faster, and would tell something of counts that they are added to.
+        """
+        mean_log = -_SCALE_PARTS / self._parts
+        first, second = (
+            np.floor(np.log(stream.uniform(math.prod(shape))) / mean_log) for _ in range(2)
+        )
+        return (first - second).reshape(shape)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ ADDITIVE_KEY = 10
 DESCRIPTION_KEY = 11
 # Each class of estimators outside the package has a second word of its own.
 EXTEND_KEY = 12
+CONFORMAL_KEY = 13
 # Each class of private transformers has a key of its own.
 SCALER_KEY = 20
 QUANTILE_KEY = 21
@@ -245,6 +246,14 @@ class Plan:
         return tuple(cost.event for cost in self.costs)
 
     @property
+    def events_of_run(self):
+        """What the releases of a run come to one by one, a tuple of events.
+
+        This is what is charged, unless some of them are made of some records, and some of others.
+        """
+        return self.events
+
+    @property
     def clipping(self):
         """Bound that the noise of all releases is relative to, None if there is no single one."""
         return None
@@ -268,7 +277,7 @@ class Plan:
             self.releases,
             make_stream(random_state, key=self.stream_key),
             adjacency=self.budget.adjacency,
-            charged=self.events,
+            charged=self.events_of_run,
             is_private=self.budget.is_private,
         )
 

@@ -63,6 +63,23 @@ def void_records(is_void):
         outer.consulted |= request.consulted
 
 
+@contextmanager
+def null_records_among(places, n_rows):
+    """Have null records stay what they are where an array has only some of the rows.
+
+    `places` has the place of each of its rows among so many.
+    """
+    null = _null_rows.get()
+    if null is None:
+        yield
+        return
+    null.consulted = True
+    is_null = np.zeros(n_rows, dtype=bool)
+    is_null[null.indices] = True
+    with null_records(np.flatnonzero(is_null[places]).tolist()):
+        yield
+
+
 class BoundedRows(NamedTuple):
     """Rows together with what makes them bounded.
 

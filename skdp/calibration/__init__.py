@@ -1,5 +1,6 @@
-"""Calibrated probabilities, within one budget with the classifier."""
+"""Calibrated probabilities, intervals and sets, within one budget with the model."""
 
 from skdp.calibration._calibrated import DPCalibratedClassifier
+from skdp.calibration._conformal import DPConformalClassifier, DPConformalRegressor
 
-__all__ = ["DPCalibratedClassifier"]
+__all__ = ["DPCalibratedClassifier", "DPConformalClassifier", "DPConformalRegressor"]

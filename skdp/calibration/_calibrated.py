@@ -16,7 +16,6 @@ from skdp._estimator import (
     BUDGET_CONSTRAINTS,
     RecordPrivateEstimator,
     fit_groups,
-    fits_of,
     is_of_skdp,
     is_private,
     model_of,
@@ -28,10 +27,10 @@ from skdp._families.losses import as_probabilities
 from skdp._families.targets import encode_labels
 from skdp._rows.bounds import clip_scores, counted_rows
 from skdp._rows.groups import encode_groups
-from skdp._rows.numbers import validate_numbers
-from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_table
+from skdp._sklearn import HasMethods, Interval, _fit_context, quietly
 from skdp.additive._points import Scale
 from skdp.calibration import _tuned as tuned
+from skdp.calibration._around import AroundPrivate
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
@@ -92,7 +91,7 @@ def _has_points(calibrated):
     return _has_terms(calibrated) and hasattr(inner, "to_points")
 
 
-class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateEstimator):
+class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
     r"""Fit a private classifier, and calibrate its probabilities.
 
     Noise makes a classifier overconfident, and the hinge loss has no probabilities at all. A tenth
@@ -301,46 +300,12 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         self.privacy_report_ = plan.joint_report(report, reproducible=run.reproducible)
         return self
 
-    def set_params(self, **params):
-        """Set parameters of this classifier and of the one inside.
-
-        A new ledger is also set in the fitted classifier: another fit of it is charged there.
-
-        Parameters
-        ----------
-        **params : dict
-            Values by name, those of the classifier as in ``estimator__alpha``.
-
-        Returns
-        -------
-        self : object
-            This classifier.
-
-        Raises
-        ------
-        ValueError
-            If there is no such parameter.
-        """
-        if "ledger" in params and hasattr(self, "estimator_"):
-            self.estimator_.set_params(ledger=params["ledger"])
-        return super().set_params(**params)
-
-    @property
-    def _reads_raw(self):
-        return getattr(self.estimator, "_reads_raw", False)
-
     def _check_estimator(self):
         inner = self.estimator
         is_ours = isinstance(inner, RecordPrivateEstimator) and is_classifier(inner)
         if not is_ours or not is_of_skdp(inner) or isinstance(inner, MetaEstimatorMixin):
             raise ValueError(_NOT_OURS.format(type(inner).__name__))
         refuse_settings(inner, self, "estimator")
-
-    def _read(self, X, *y, reset=True):
-        """Return rows as the classifier takes them, and labels if there are any."""
-        if not self._reads_raw:
-            return validate_numbers(self, X, *y, reset=reset)
-        return validate_table(self, X, *y, reset=reset)
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         self._check_estimator()
@@ -367,21 +332,6 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
             average_over=self.average_over,
             rows_per_group=rows_per_group,
         )
-
-    def _assumed(self):
-        return getattr(self, "estimator_", self.estimator)._assumed()
-
-    def _refitted(self):
-        inside = self.estimator_
-        # Each fit makes a classifier of its own, before it publishes anything.
-        fits = fits_of(inside)
-        if fits.count != 1 or fits.number > fits_of(self).number:
-            return ("estimator_",)
-        return tuple(f"estimator___{path}" for path in inside._refitted())
-
-    def _open_parts(self):
-        self._check_estimator()
-        return self.estimator._open_parts()
 
     def _part(self, budget):
         """Return the classifier with its part of a budget, which is charged with the counts."""

@@ -62,6 +62,10 @@ _NOT_OURS = (
     "a search takes estimators of skdp that protect rows, or pipelines that end in one, got {}. "
     "For label privacy, walr_path chooses from one release."
 )
+_OUTERMOST = (
+    "a search takes no {0}, which keeps some of the records apart itself: search first, and then "
+    "calibrate the search on other records, as {0}(FrozenEstimator(search))."
+)
 _MAY_FAIL = (
     "a search takes a DPPipeline whose steps are all of skdp, and {} isn't: a record may make it "
     "fail, and what fails isn't chosen, without any noise."
@@ -244,6 +248,8 @@ def check_candidate(model):
     # Errors of a user's own estimator, and so which trials fail, may follow from a record.
     if not is_private_model or not is_of_skdp(last):
         raise TypeError(_NOT_OURS.format(type(last).__name__))
+    if last._is_outermost:
+        raise TypeError(_OUTERMOST.format(type(last).__name__))
     _check_pipeline(last)
 
 

@@ -238,6 +238,9 @@ def _why_private_is_refused(step, is_last, is_frozen):
             "give the pipeline an estimator of skdp that protects rows; for a search, search over "
             "the pipeline: DPGridSearch(DPPipeline([...]), {'step__parameter': [...]})",
         )
+    if not is_frozen and step._is_outermost:
+        name = type(step).__name__
+        return "it keeps some of the records apart", f"put it around: {name}(DPPipeline([...]))"
     if hasattr(step, "steps") and not is_frozen:
         return "it is a private pipeline of its own", "put its steps in its place"
     if hasattr(step, "predict") and not is_last:
