@@ -379,6 +379,18 @@ def test_the_noise_is_over_what_a_record_moves():
             assert mechanism.contribution_bound == 1.0
 
 
+def test_the_fit_inside_has_noise_of_its_own_and_keeps_no_seed():
+    """A plain fit with the same seed on the same records would have the same noise."""
+    X, y, _ = records(240)
+    rest, _ = parts_of(MODELS["intervals"], X, y)
+    fitted = run(MODELS["intervals"], X, y).model.estimator_
+    assert fitted.random_state is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = DPRidge(target_bounds=(-3, 3), random_state=0).fit(X[rest], y[rest])
+    assert (plain.coef_ != fitted.coef_).all()
+
+
 def test_chance_alone_parts_records():
     """Neither rows nor targets change who is in which part, nor does an order of labels."""
     model = MODELS["intervals"]
