@@ -122,7 +122,7 @@ def learn_ball(rows, *, plan, run):
         return _moved(rows, run, name, centre, unit, radius, plan.n_rows, stretch)
 
     if plan.units is not None:
-        unit = _sizes(*counted_by_column(FIRST_SIZES, UNIT_BINS), smallest=0.0)
+        unit, _ = _sizes(*counted_by_column(FIRST_SIZES, UNIT_BINS), plan.n_rows)
         bins = bins_about(math.sqrt(d))
     elif plan.data_norm is not None:
         bins = bins_below(plan.data_norm)
@@ -135,17 +135,17 @@ def learn_ball(rows, *, plan, run):
         bins = bins_about(1.0)
     last_counts = counted(LENGTHS, bins)
     radius = quantile(*last_counts, tuned.SHARE_IN_FIRST_RADIUS)
+    noise_of_centre = math.inf
     if plan.centre is not None:
         centre = moved(FIRST_CENTRE)
         bins = bins_below(2.0 * radius)
         radius = min(radius, quantile(*counted(FIRST_DISTANCES, bins), tuned.SHARE_IN_FIRST_RADIUS))
         centre = moved(CENTRE)
+        noise_of_centre = radius * plan.recentre.mechanism.noise_std / plan.n_rows
     bins = bins_below(2.0 * radius)
     if plan.scales is not None:
-        noise = plan.scales.mechanism.noise_std / plan.n_rows
-        loudness = min(1.0, noise / tuned.NOISE_OF_SMALLEST_SIZE)
-        smallest = tuned.SMALLEST_SIZE * loudness**2
-        unit = unit * _sizes(*counted_by_column(SIZES, bins), smallest=smallest)
+        of_columns = counted_by_column(SIZES, bins)
+        unit = unit * _sizes_in_units(*of_columns, plan.n_rows, noise_of_centre)
         bins = bins_about(math.sqrt(d))
     if plan.radius is not None:
         last_counts = counted(DISTANCES, bins)
@@ -359,26 +359,76 @@ def share_beyond(counts, bins, radius, n_rows):
     return float(np.clip(counts[is_beyond].sum() / n_rows, 0.0, 1.0))
 
 
-def _sizes(counts, noise, bins, of_zero, *, smallest):
+def _sizes(counts, noise, bins, of_zero, n_rows):
     """Return a size for each column, which most of its entries other than 0 don't exceed.
 
-    Zeros don't count, so that a rare category, a column of a few ones, isn't taken for a narrow
-    column. They are in the first bin. Where they are more than a few, the size is at least theirs,
-    `of_zero`, as they may be far from the centre.
+    Returned, too, is the typical size of a column. Zeros don't count, so that a rare category, a
+    column of a few ones, isn't taken for a narrow column. They are in the first bin. Where they are
+    more than a few, the size is at least theirs, `of_zero`, as they may be far from the centre.
     """
-    seen = np.where(_standing_out(counts[:, np.newaxis], noise)[:, 0], counts, 0.0)
-    seen[:, 0] = 0.0
+    seen = _seen(counts, noise)
     up_to = np.cumsum(seen, axis=1)
     known = up_to[:, -1] > 0.0
     places = (up_to >= tuned.SHARE_IN_SIZE * up_to[:, -1:]).argmax(axis=1)
     sizes = np.array([bins.end(place) for place in places])
+    # Where most entries are one number, their distance from the centre says little of the others.
+    likely = np.where(_is_lopsided(seen, n_rows), np.maximum(sizes, of_zero), sizes)
+    typical = float(np.median(likely[known])) if known.any() else 1.0
     # Nothing is known of columns that are nearly always 0.
-    typical = float(np.median(sizes[known])) if known.any() else 1.0
     sizes[~known] = typical
     few = (1.0 - tuned.SHARE_IN_SIZE) * counts.sum(axis=1)
     has_zeros = counts[:, 0] > np.maximum(few, _loudest(noise, counts.size))
-    sizes = np.where(has_zeros, np.maximum(sizes, of_zero), sizes)
-    return np.maximum(sizes, smallest * typical)
+    return np.where(has_zeros, np.maximum(sizes, of_zero), sizes), typical
+
+
+def _sizes_in_units(counts, noise, bins, of_zero, n_rows, noise_of_centre):
+    """Return sizes of columns in units in which one column's size tells of another's.
+
+    None is narrower than what noise may hide, or than the root mean square of what lies outside of
+    the bin of most entries asks for.
+    """
+    sizes, typical = _sizes(counts, noise, bins, of_zero, n_rows)
+    loudness = min(1.0, noise / n_rows / tuned.NOISE_OF_SMALLEST_SIZE)
+    smallest = tuned.SMALLEST_SIZE * loudness**2 * typical
+    seen = _seen(counts, noise)
+    ends = np.array([bins.end(place) for place in range(bins.n_bins)])
+    middles = _MIDDLE * ends
+    # Entries that aren't seen are taken to be as far from the centre as those of other columns.
+    far = tuned.TYPICAL_ENTRY * typical
+    distances = middles[seen.argmax(axis=1)]
+    balancing = np.where(
+        distances > tuned.DEVIATIONS_OF_OTHERS * noise_of_centre, distances / far, 0.0
+    )
+    squares = _hidden_shares(counts, noise, n_rows, balancing) * far**2
+    squares += np.where(ends > sizes[:, np.newaxis], seen, 0.0) @ middles**2 / n_rows
+    squares[~_is_lopsided(seen, n_rows)] = 0.0
+    return np.maximum(np.maximum(sizes, smallest), np.sqrt(squares) / tuned.TYPICAL_ENTRY)
+
+
+def _seen(counts, noise):
+    """Return the counts by column that stand out of the noise, 0 elsewhere and in the first bin."""
+    seen = np.where(_standing_out(counts[:, np.newaxis], noise)[:, 0], counts, 0.0)
+    seen[:, 0] = 0.0
+    return seen
+
+
+def _is_lopsided(seen, n_rows):
+    """Tell of which columns one bin holds most entries, as no bin of a hill about 0 does."""
+    return seen.max(axis=1) > tuned.MOST_IN_ONE_BIN * n_rows
+
+
+def _hidden_shares(counts, noise, n_rows, balancing):
+    """Return the share of each column's entries that are taken to be in bins that noise hides.
+
+    It is the share that would balance the others about their mean, as far as counts agree: known
+    are the bins that stand out of the noise, and those beside, and all have `n_rows` together.
+    """
+    is_known = np.pad(_standing_out(counts[:, np.newaxis], noise)[:, 0], [(0, 0), (1, 1)])
+    is_known = is_known[:, :-2] | is_known[:, 1:-1] | is_known[:, 2:]
+    unseen = 1.0 - np.where(is_known, counts, 0.0).sum(axis=1) / n_rows
+    doubt = tuned.DEVIATIONS_OF_OTHERS * noise / n_rows * np.sqrt(is_known.sum(axis=1))
+    least, most = (np.clip(unseen + part, 0.0, 1.0) for part in (-doubt, doubt))
+    return np.clip(balancing, least, most)
 
 
 def _standing_out(counts, noise, by_chance=tuned.CHANCE_OF_NOISE):

@@ -56,8 +56,14 @@ SHARE_IN_SIZE = 0.98
 # share of the typical size, so that what noise hides in a narrow column isn't too long. With less
 # noise the share is less, by the square of the noise.
 SMALLEST_SIZE, NOISE_OF_SMALLEST_SIZE = 0.25, 0.016
-# Where sizes aren't learnt, the root mean square of an entry is taken to be this share of the size
-# of its column, as it is for columns of known sizes.
+# No bin of half an octave holds this share of a column that is a hill about its centre: at most a
+# third ("One number"). Where one does, its entries don't tell how far the others are.
+MOST_IN_ONE_BIN = 0.5
+# Counts and a centre tell of entries outside such a bin by so many deviations of their noise: one
+# of 250 narrow columns without any is taken for one that has them.
+DEVIATIONS_OF_OTHERS = 3.0
+# Where sizes aren't learnt, and for entries that noise hides, the root mean square of an entry is
+# taken to be this share of the size of its column, as it is for columns of known sizes.
 TYPICAL_ENTRY = 0.5
 
 # Ranges of targets spend as much as makes the noise of a count the third number, within the first

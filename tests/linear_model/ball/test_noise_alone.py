@@ -135,12 +135,12 @@ def test_one_loud_bin_makes_no_column_long(bins):
     """Sizes hold nearly all that is seen, so one false bin at the end would be the size."""
     counts = np.zeros((4, bins.n_bins))
     counts[:, 30:33] = 100.0
-    plain = _solver._sizes(counts, 1.0, bins, np.zeros(4), smallest=0.0)
+    plain, _ = _solver._sizes(counts, 1.0, bins, np.zeros(4), 300)
     counts[2, -3] = 6.2
-    found = _solver._sizes(counts, 1.0, bins, np.zeros(4), smallest=0.0)
+    found, _ = _solver._sizes(counts, 1.0, bins, np.zeros(4), 300)
     np.testing.assert_array_equal(found, plain)
     counts[2, -3] = 8.0
-    assert _solver._sizes(counts, 1.0, bins, np.zeros(4), smallest=0.0)[2] > plain[2]
+    assert _solver._sizes(counts, 1.0, bins, np.zeros(4), 300)[0][2] > plain[2]
 
 
 def test_one_loud_bin_makes_no_radius_long():

@@ -58,7 +58,7 @@ def test_where_no_bin_stands_out_the_unit_is_taken(rng):
 
 
 def test_sizes_are_of_entries_that_are_not_zero(rng):
-    found = _solver._sizes(
+    found, typical = _solver._sizes(
         np.array(
             [
                 # A tenth of ones; a wide column; a narrow one; one of zeros.
@@ -71,24 +71,89 @@ def test_sizes_are_of_entries_that_are_not_zero(rng):
         0.0,
         BINS,
         np.zeros(4),
-        smallest=0.0,
+        1000,
     )
     assert found[0] == 1.5
     assert 180.0 < found[1] < 400.0
     assert found[2] == 1.0
-    assert found[3] == np.median(found[:3])
+    assert found[3] == typical == np.median(found[:3])
 
 
 def test_zeros_count_by_their_distance_from_the_centre():
     counts = np.array([counted([0.0] * 500 + [0.6] * 500), counted([0.0] * 5 + [0.6] * 995)])
-    found = _solver._sizes(counts, 0.0, BINS, np.array([7.0, 7.0]), smallest=0.0)
+    found, _ = _solver._sizes(counts, 0.0, BINS, np.array([7.0, 7.0]), 1000)
     assert found.tolist() == [7.0, 0.75]
 
 
+def in_units(columns, noise, *, of_zero=0.0, noise_of_centre=math.inf):
+    """Return sizes of columns of 1000 entries each, of their distances from the centre."""
+    counts = np.array([counted(column) for column in columns])
+    of_zero = np.full(len(counts), of_zero)
+    return _solver._sizes_in_units(counts, noise, BINS, of_zero, 1000, noise_of_centre)
+
+
+WIDE = [np.linspace(0.0, 1.0, 1001)[1:]] * 3
+
+
 def test_no_column_is_far_narrower_than_the_typical_one():
-    counts = np.array([counted([size] * 100) for size in (1.2, 1.2, 1.2, 1e-4)])
-    found = _solver._sizes(counts, 0.0, BINS, np.zeros(4), smallest=0.25)
+    found = in_units([*[[1.2] * 1000] * 3, [1e-4] * 1000], 16.0)
     assert found.tolist() == [1.5, 1.5, 1.5, 0.375]
+
+
+@for_each("noise_of_centre", [0.0, 0.01, math.inf])
+@for_each("rest", [np.full(100, 0.9), np.geomspace(0.1, 2.0, 100)])
+def test_a_column_of_one_number_is_as_wide_as_what_noise_hides(rest, noise_of_centre):
+    """Nine tenths are beside the centre, so most entries tell of a column a tenth as wide."""
+    column = [*[0.05] * 900, *rest]
+    found = in_units([*WIDE, column], 16.0, noise_of_centre=noise_of_centre)
+    quiet = in_units([*WIDE, column], 0.0, noise_of_centre=noise_of_centre)
+    assert found[:3].tolist() == quiet[:3].tolist() == [1.0] * 3
+    deviation = math.sqrt(np.mean(np.square(column)))
+    assert 0.5 * deviation < found[3] < 4.0 * deviation
+
+
+def test_what_balances_one_number_is_far_if_counts_agree():
+    noise, one = 8.0, [*[0.05] * 990, *[0.9] * 10]
+    narrow = in_units([*WIDE, one], noise)[3]
+    assert narrow == pytest.approx(0.0625)
+    # Noise alone may have moved the centre that far.
+    assert in_units([*WIDE, one], noise, noise_of_centre=0.018)[3] == narrow
+    # If not, some entries are on its other side, but no more than the count of the others leaves.
+    wide = in_units([*WIDE, one], noise, noise_of_centre=0.017)[3]
+    assert wide == pytest.approx(math.sqrt(0.01 + 3.0 * 0.008 * math.sqrt(3.0)))
+    quiet = in_units([*WIDE, [0.05] * 1000], 1.0, noise_of_centre=0.0)[3]
+    assert quiet == pytest.approx(math.sqrt(3.0 * 0.001 * math.sqrt(3.0)))
+
+
+def test_a_rare_part_that_is_seen_is_not_beyond_the_size():
+    """The bulk alone is more than the share of entries that a size holds."""
+    column = [*[1e-3] * 990, *[1.2] * 10]
+    assert in_units([*WIDE, column], 0.0)[3] == pytest.approx(2.0 * 0.1 * 0.84 * 1.5)
+
+
+def test_a_narrow_column_stays_narrow_where_nothing_is_missing(rng):
+    """Noise of the centre moves it off: then most of its distances are in one bin."""
+    column = np.abs(5e-3 + 5e-4 * rng.standard_normal(1000))
+    noise_of_centre = 2e-3
+    found = in_units([*WIDE, column], 1.0, noise_of_centre=noise_of_centre)
+    assert column.max() < found[3] < 2.0 * column.max()
+
+
+def test_where_most_columns_are_one_number_the_origin_tells_how_wide_they_are():
+    """Words as -1 and 1: of nearly all columns hardly more than -1 is seen."""
+    found = in_units([[0.02] * 1000] * 4, 16.0, of_zero=0.98)
+    np.testing.assert_allclose(found, 0.25 * 0.98)
+
+
+def test_a_fit_finds_the_width_of_an_amount_that_is_mostly_at_its_bound():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (6000, 5))
+    X[rng.uniform(size=6000) < 0.95, 0] = -1.0
+    labels = rng.integers(0, 2, 6000)
+    deviation = X[:, 0].std()
+    for seed in range(5):
+        model = DPLogisticRegression(classes=[0, 1], random_state=seed).fit(X, labels)
+        assert 0.5 * deviation < model.scale_[0] < 8.0 * deviation
 
 
 def learnt(X, epsilon=1e4, null=(), adjacency="zero_out", seed=0, **options):
