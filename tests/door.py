@@ -222,10 +222,12 @@ from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._plan import Problem, beside
 from skdp.linear_model._row_bounds import RowBounds
 from skdp.linear_model.ball import (
+    _counts as ball_counts_module,
     _plan as ball_plan_module,
     _solver as ball_solver_module,
     _tuned as ball_tuned,
 )
+from skdp.linear_model.ball._counts import quantile
 from skdp.linear_model.ball._plan import (
     COARSE_BINS,
     ERROR_EDGES,
@@ -245,7 +247,6 @@ from skdp.linear_model.ball._solver import (
     learn_sizes,
     learn_targets,
     outside,
-    quantile,
 )
 from skdp.linear_model.dpcd import _base as dpcd_base_module, _solver as dpcd_solver_module
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd

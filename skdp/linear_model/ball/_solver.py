@@ -5,7 +5,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from skdp._rows.ball_queries import (
     CountsBetween,
@@ -17,6 +16,14 @@ from skdp._rows.ball_queries import (
     SumOfSquares,
 )
 from skdp.linear_model.ball import _tuned as tuned
+from skdp.linear_model.ball._counts import (
+    MIDDLE,
+    loudest,
+    quantile,
+    sizes_in_units,
+    sizes_of_columns,
+    standing_out,
+)
 from skdp.linear_model.ball._plan import (
     CENTRE,
     COARSE_BINS,
@@ -122,7 +129,7 @@ def learn_ball(rows, *, plan, run):
         return _moved(rows, run, name, centre, unit, radius, plan.n_rows, stretch)
 
     if plan.units is not None:
-        unit, _ = _sizes(*counted_by_column(FIRST_SIZES, UNIT_BINS), plan.n_rows)
+        unit, _ = sizes_of_columns(*counted_by_column(FIRST_SIZES, UNIT_BINS), plan.n_rows)
         bins = bins_about(math.sqrt(d))
     elif plan.data_norm is not None:
         bins = bins_below(plan.data_norm)
@@ -145,7 +152,7 @@ def learn_ball(rows, *, plan, run):
     bins = bins_below(2.0 * radius)
     if plan.scales is not None:
         of_columns = counted_by_column(SIZES, bins)
-        unit = unit * _sizes_in_units(*of_columns, plan.n_rows, noise_of_centre)
+        unit = unit * sizes_in_units(*of_columns, plan.n_rows, noise_of_centre)
         bins = bins_about(math.sqrt(d))
     if plan.radius is not None:
         last_counts = counted(DISTANCES, bins)
@@ -207,10 +214,6 @@ def learn_targets(rows, *, plan, run):
     return tuple(float(end[0]) if k == 1 else end for end in (centre - unit, centre + unit))
 
 
-# The middle of a bin of half an octave is this share of its end.
-_MIDDLE = 0.84
-
-
 @np.errstate(all="ignore")
 def learn_sizes(rows, *, plan, run, noise):
     """Return means of targets that aren't negative, and sizes from which on slopes are cut.
@@ -232,24 +235,24 @@ def learn_sizes(rows, *, plan, run, noise):
     bins = bins_below(tuned.REACH_OF_COUNTS)
     counts = counted(RANGES, bins, units)[:, 1]
     noise_std, by_chance = plan.sides.mechanism.noise_std, tuned.CHANCE_OF_NOISE_NEARBY
-    loudest = _loudest(noise_std, 2 * k * bins.n_bins, by_chance)
+    largest_noise = loudest(noise_std, 2 * k * bins.n_bins, by_chance)
     learnt = [
-        _size_of(one, bins, unit, loudest, noise, plan.n_rows)
+        _size_of(one, bins, unit, largest_noise, noise, plan.n_rows)
         for one, unit in zip(counts, units.tolist(), strict=True)
     ]
     means, sizes = np.transpose(learnt)
     return means, sizes
 
 
-def _size_of(counts, bins, unit, loudest, noise, n_rows):
+def _size_of(counts, bins, unit, largest_noise, noise, n_rows):
     """Return the mean and the size of one target; see `learn_sizes`."""
-    known = np.flatnonzero(counts > loudest)
+    known = np.flatnonzero(counts > largest_noise)
     if not known.size:
         return unit, unit
     last = min(known[-1] + tuned.BINS_BESIDE, bins.n_bins - 1)
     ends = unit * np.array([bins.end(place) for place in range(last + 1)])
     shares = np.maximum(counts[: last + 1], 0.0) / n_rows
-    sizes = _MIDDLE * ends
+    sizes = MIDDLE * ends
     mean = float(shares @ sizes)
     cut = np.array([shares @ np.maximum(sizes - end, 0.0) for end in ends])
     best = np.argmin(np.square(cut) + np.square(noise * ends))
@@ -270,17 +273,17 @@ def learn_quantiles(rows, run, name, *, edges, wanted):
 
 def hardly_tells(plan):
     """Tell whether a range of targets is lost in noise: a count of half the records would be."""
-    return _loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows
+    return loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows
 
 
 def _bins_of_targets(counts, plan):
     """Tell which bins of the first counts of targets, of shape (k, 2, n_bins), hold any."""
     noise = plan.coarse.mechanism.noise_std
-    is_occupied = _standing_out(counts, noise)
+    is_occupied = standing_out(counts, noise)
     if hardly_tells(plan):
         # The bulk isn't to be lost where it is about as loud as noise, of which the fit warns.
         largest = counts.max(axis=(1, 2), keepdims=True)
-        is_heard = largest > _loudest(noise, counts.size, tuned.CHANCE_OF_NOISE_NEARBY)
+        is_heard = largest > loudest(noise, counts.size, tuned.CHANCE_OF_NOISE_NEARBY)
         is_occupied |= (counts == largest) & is_heard
     return is_occupied
 
@@ -303,8 +306,8 @@ def _bins_beyond_tail(counts, noise, *, tail, holds_outliers, in_a_row):
     is_occupied = is_occupied[..., ::-1]
     if holds_outliers:
         # The farthest bin is near to the others here.
-        loudest = _loudest(noise, 2 * n_bins, tuned.CHANCE_OF_NOISE_NEARBY)
-        is_occupied = is_occupied | (counts > loudest)
+        of_noise = loudest(noise, 2 * n_bins, tuned.CHANCE_OF_NOISE_NEARBY)
+        is_occupied = is_occupied | (counts > of_noise)
     return is_occupied
 
 
@@ -339,145 +342,10 @@ def _exact_ball(rows, plan, run):
     return Ball(centre, unit, max(rows.ask(LongestLength(centre, unit)), _SMALLEST_LENGTH))
 
 
-def quantile(counts, noise, bins, share):
-    """Return the upper end of the bin up to which a share of the records lies.
-
-    Of the bins that don't stand out of the noise, only those near others that do are counted: the
-    noise of all would add up. If none stands out, nothing is known but the bins' unit.
-    """
-    places = np.flatnonzero(_standing_out(counts[np.newaxis, np.newaxis], noise))
-    if not places.size:
-        return bins.unit
-    first, last = max(places[0] - tuned.BINS_BESIDE, 0), places[-1] + tuned.BINS_BESIDE
-    up_to = np.cumsum(np.asarray(counts[first : last + 1], dtype=float))
-    return bins.end(first + int(np.argmax(up_to >= share * up_to.max())))
-
-
 def share_beyond(counts, bins, radius, n_rows):
     """Return the share of the records in bins beyond a radius, as noisy counts tell it."""
     is_beyond = [bins.end(place) > radius for place in range(bins.n_bins)]
     return float(np.clip(counts[is_beyond].sum() / n_rows, 0.0, 1.0))
-
-
-def _sizes(counts, noise, bins, of_zero, n_rows):
-    """Return a size for each column, which most of its entries other than 0 don't exceed.
-
-    Returned, too, is the typical size of a column. Zeros don't count, so that a rare category, a
-    column of a few ones, isn't taken for a narrow column. They are in the first bin. Where they are
-    more than a few, the size is at least theirs, `of_zero`, as they may be far from the centre.
-    """
-    seen = _seen(counts, noise)
-    up_to = np.cumsum(seen, axis=1)
-    known = up_to[:, -1] > 0.0
-    places = (up_to >= tuned.SHARE_IN_SIZE * up_to[:, -1:]).argmax(axis=1)
-    sizes = np.array([bins.end(place) for place in places])
-    # Where most entries are one number, their distance from the centre says little of the others.
-    likely = np.where(_is_lopsided(seen, n_rows), np.maximum(sizes, of_zero), sizes)
-    typical = float(np.median(likely[known])) if known.any() else 1.0
-    # Nothing is known of columns that are nearly always 0.
-    sizes[~known] = typical
-    few = (1.0 - tuned.SHARE_IN_SIZE) * counts.sum(axis=1)
-    has_zeros = counts[:, 0] > np.maximum(few, _loudest(noise, counts.size))
-    return np.where(has_zeros, np.maximum(sizes, of_zero), sizes), typical
-
-
-def _sizes_in_units(counts, noise, bins, of_zero, n_rows, noise_of_centre):
-    """Return sizes of columns in units in which one column's size tells of another's.
-
-    None is narrower than what noise may hide, or than the root mean square of what lies outside of
-    the bin of most entries asks for.
-    """
-    sizes, typical = _sizes(counts, noise, bins, of_zero, n_rows)
-    loudness = min(1.0, noise / n_rows / tuned.NOISE_OF_SMALLEST_SIZE)
-    smallest = tuned.SMALLEST_SIZE * loudness**2 * typical
-    seen = _seen(counts, noise)
-    ends = np.array([bins.end(place) for place in range(bins.n_bins)])
-    middles = _MIDDLE * ends
-    # Entries that aren't seen are taken to be as far from the centre as those of other columns.
-    far = tuned.TYPICAL_ENTRY * typical
-    distances = middles[seen.argmax(axis=1)]
-    balancing = np.where(
-        distances > tuned.DEVIATIONS_OF_OTHERS * noise_of_centre, distances / far, 0.0
-    )
-    squares = _hidden_shares(counts, noise, n_rows, balancing) * far**2
-    squares += np.where(ends > sizes[:, np.newaxis], seen, 0.0) @ middles**2 / n_rows
-    squares[~_is_lopsided(seen, n_rows)] = 0.0
-    return np.maximum(np.maximum(sizes, smallest), np.sqrt(squares) / tuned.TYPICAL_ENTRY)
-
-
-def _seen(counts, noise):
-    """Return the counts by column that stand out of the noise, 0 elsewhere and in the first bin."""
-    seen = np.where(_standing_out(counts[:, np.newaxis], noise)[:, 0], counts, 0.0)
-    seen[:, 0] = 0.0
-    return seen
-
-
-def _is_lopsided(seen, n_rows):
-    """Tell of which columns one bin holds most entries, as no bin of a hill about 0 does."""
-    return seen.max(axis=1) > tuned.MOST_IN_ONE_BIN * n_rows
-
-
-def _hidden_shares(counts, noise, n_rows, balancing):
-    """Return the share of each column's entries that are taken to be in bins that noise hides.
-
-    It is the share that would balance the others about their mean, as far as counts agree: known
-    are the bins that stand out of the noise, and those beside, and all have `n_rows` together.
-    """
-    is_known = np.pad(_standing_out(counts[:, np.newaxis], noise)[:, 0], [(0, 0), (1, 1)])
-    is_known = is_known[:, :-2] | is_known[:, 1:-1] | is_known[:, 2:]
-    unseen = 1.0 - np.where(is_known, counts, 0.0).sum(axis=1) / n_rows
-    doubt = tuned.DEVIATIONS_OF_OTHERS * noise / n_rows * np.sqrt(is_known.sum(axis=1))
-    least, most = (np.clip(unseen + part, 0.0, 1.0) for part in (-doubt, doubt))
-    return np.clip(balancing, least, most)
-
-
-def _standing_out(counts, noise, by_chance=tuned.CHANCE_OF_NOISE):
-    """Tell which counts, of shape (n, sides, n_bins), noise alone reaches only by a rare chance.
-
-    There are three ways to stand out: alone; less far, beside a neighbour that does so, too, which
-    is a bin of the next size or of the same size on the other side; and where none of the n does
-    either, together with others in a row, on one side or on both.
-    """
-    is_loud = counts > _loudest(noise, counts.size, by_chance)
-    # A count has fewer than two pairs of neighbours.
-    likely = counts > -noise * float(ndtri(math.sqrt(by_chance / (2.0 * counts.size))))
-    beside = np.zeros_like(likely)
-    beside[..., 1:] |= likely[..., :-1]
-    beside[..., :-1] |= likely[..., 1:]
-    if counts.shape[1] == 2:
-        beside |= likely[:, ::-1]
-    is_loud |= likely & beside
-    for one in np.flatnonzero(~is_loud.any(axis=(1, 2))):
-        is_loud[one] = _together(counts[one], noise, counts.size, by_chance)
-    return is_loud
-
-
-def _together(counts, noise, n_counts, by_chance):
-    """Tell which bins in a row, on one side or both, stand out farthest; none if no row does."""
-    n_sides, n_bins = counts.shape
-    is_loudest = np.zeros(counts.shape, dtype=bool)
-    parts = [slice(side, side + 1) for side in range(n_sides)]
-    parts += [slice(0, 2)] if n_sides == 2 else []
-    n_windows = len(tuned.WIDTHS_TOGETHER) * len(parts) * n_counts
-    largest = _loudest(noise, n_windows, by_chance)
-    for part in parts:
-        up_to = np.concatenate([[0.0], np.cumsum(counts[part].sum(axis=0))])
-        for width in (1, *tuned.WIDTHS_TOGETHER):
-            if width > n_bins:
-                continue
-            n_summed = width * (part.stop - part.start)
-            loudness = (up_to[width:] - up_to[:-width]) / math.sqrt(n_summed)
-            place = int(np.argmax(loudness))
-            if loudness[place] > largest:
-                largest = loudness[place]
-                is_loudest[:] = False
-                is_loudest[part, place : place + width] = True
-    return is_loudest
-
-
-def _loudest(noise, n_counts, by_chance=tuned.CHANCE_OF_NOISE):
-    """Return what the largest noise of so many counts exceeds only by a chance."""
-    return -noise * float(ndtri(by_chance / n_counts))
 
 
 def _shrunk(mean, noise):

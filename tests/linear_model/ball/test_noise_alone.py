@@ -12,7 +12,7 @@ from tests._runs import HandRun
 from tests.door import (
     UNIT_BINS,
     SumOfCutRows,
-    ball_solver_module as _solver,
+    ball_counts_module as _counts,
     ball_tuned as tuned,
     bins_about,
     bins_below,
@@ -33,7 +33,7 @@ def test_noise_alone_stands_out_as_rarely_as_is_said(shape):
     """
     rng, n_runs, by_chance = np.random.default_rng(0), 600, 0.02
     found = sum(
-        _solver._standing_out(rng.standard_normal(shape), 1.0, by_chance).any()
+        _counts.standing_out(rng.standard_normal(shape), 1.0, by_chance).any()
         for _ in range(n_runs)
     )
     most = 3.0 * by_chance * n_runs
@@ -43,14 +43,14 @@ def test_noise_alone_stands_out_as_rarely_as_is_said(shape):
 @for_each("n_counts", [1, 80, 500, 1500, 2500, 200_000])
 def test_a_release_shows_noise_in_less_than_one_of_ten_million(n_counts):
     """By exact tails: each count alone, and two neighbours, of which there are fewer than twice."""
-    alone = n_counts * norm.sf(_solver._loudest(1.0, n_counts))
+    alone = n_counts * norm.sf(_counts.loudest(1.0, n_counts))
     counts = np.zeros((1, 1, n_counts))
     least = -norm.ppf(math.sqrt(tuned.CHANCE_OF_NOISE / (2.0 * n_counts)))
     if n_counts > 1:
         counts[0, 0, :2] = 0.999 * least
-        assert not _solver._standing_out(counts, 1.0)[0, 0, 2:].any()
+        assert not _counts.standing_out(counts, 1.0)[0, 0, 2:].any()
         counts[0, 0, :2] = 1.001 * least
-        assert _solver._standing_out(counts, 1.0)[0, 0, :2].all()
+        assert _counts.standing_out(counts, 1.0)[0, 0, :2].all()
     pairs = 2.0 * n_counts * norm.sf(least) ** 2
     in_a_row = tuned.CHANCE_OF_NOISE
     assert alone + pairs + in_a_row < 1e-7
@@ -135,12 +135,12 @@ def test_one_loud_bin_makes_no_column_long(bins):
     """Sizes hold nearly all that is seen, so one false bin at the end would be the size."""
     counts = np.zeros((4, bins.n_bins))
     counts[:, 30:33] = 100.0
-    plain, _ = _solver._sizes(counts, 1.0, bins, np.zeros(4), 300)
+    plain, _ = _counts.sizes_of_columns(counts, 1.0, bins, np.zeros(4), 300)
     counts[2, -3] = 6.2
-    found, _ = _solver._sizes(counts, 1.0, bins, np.zeros(4), 300)
+    found, _ = _counts.sizes_of_columns(counts, 1.0, bins, np.zeros(4), 300)
     np.testing.assert_array_equal(found, plain)
     counts[2, -3] = 8.0
-    assert _solver._sizes(counts, 1.0, bins, np.zeros(4), 300)[0][2] > plain[2]
+    assert _counts.sizes_of_columns(counts, 1.0, bins, np.zeros(4), 300)[0][2] > plain[2]
 
 
 def test_one_loud_bin_makes_no_radius_long():

@@ -12,6 +12,7 @@ from tests.door import (
     Ball,
     RawRows,
     SumOfCutRows,
+    ball_counts_module as _counts,
     ball_solver_module as _solver,
     bins_about,
     bins_below,
@@ -58,7 +59,7 @@ def test_where_no_bin_stands_out_the_unit_is_taken(rng):
 
 
 def test_sizes_are_of_entries_that_are_not_zero(rng):
-    found, typical = _solver._sizes(
+    found, typical = _counts.sizes_of_columns(
         np.array(
             [
                 # A tenth of ones; a wide column; a narrow one; one of zeros.
@@ -81,7 +82,7 @@ def test_sizes_are_of_entries_that_are_not_zero(rng):
 
 def test_zeros_count_by_their_distance_from_the_centre():
     counts = np.array([counted([0.0] * 500 + [0.6] * 500), counted([0.0] * 5 + [0.6] * 995)])
-    found, _ = _solver._sizes(counts, 0.0, BINS, np.array([7.0, 7.0]), 1000)
+    found, _ = _counts.sizes_of_columns(counts, 0.0, BINS, np.array([7.0, 7.0]), 1000)
     assert found.tolist() == [7.0, 0.75]
 
 
@@ -89,7 +90,7 @@ def in_units(columns, noise, *, of_zero=0.0, noise_of_centre=math.inf):
     """Return sizes of columns of 1000 entries each, of their distances from the centre."""
     counts = np.array([counted(column) for column in columns])
     of_zero = np.full(len(counts), of_zero)
-    return _solver._sizes_in_units(counts, noise, BINS, of_zero, 1000, noise_of_centre)
+    return _counts.sizes_in_units(counts, noise, BINS, of_zero, 1000, noise_of_centre)
 
 
 WIDE = [np.linspace(0.0, 1.0, 1001)[1:]] * 3
