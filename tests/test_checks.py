@@ -10,7 +10,11 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks
 
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import (
+    DPCalibratedClassifier,
+    DPConformalClassifier,
+    DPConformalRegressor,
+)
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDElasticNet,
@@ -95,6 +99,10 @@ CALIBRATED = [
 ]
 ALPHAS = {"alpha": [1e-4, 1e-2]}
 BOUNDED = DPRidge(target_bounds=(-9, 9))
+CONFORMAL = [
+    *(DPConformalRegressor(clone(BOUNDED), epsilon=epsilon) for epsilon in EPSILONS),
+    *(DPConformalClassifier(DPLogisticRegression(), epsilon=epsilon) for epsilon in EPSILONS),
+]
 SEARCHES = [
     DPGridSearch(DPLogisticRegression(), ALPHAS, method="repeat", n_trials=2),
     DPGridSearch(BOUNDED, ALPHAS, method="compose"),
@@ -107,7 +115,7 @@ SEARCHES = [
 ESTIMATORS = [one for estimator in PRIVATE for one in variants(estimator)]
 ESTIMATORS += [estimator() for estimator in PUBLIC]
 # They take an estimator, and so are not found.
-COMPOSED = [*pipelines(), *CALIBRATED, *SEARCHES]
+COMPOSED = [*pipelines(), *CALIBRATED, *CONFORMAL, *SEARCHES]
 # Of these scikit-learn excuses its own Pipeline, for the same reason: its `steps` become fitted.
 # One's name changed.
 EXCUSED = {
@@ -182,7 +190,10 @@ def test_checks_that_check_estimator_does_not_yield(estimator, check):
     [
         *(
             (estimator, check)
-            for estimator in (COMPOSED[0], CALIBRATED[0], SEARCHES[0], SEARCHES[1], SEARCHES[4])
+            for estimator in (
+                *(COMPOSED[0], CALIBRATED[0], CONFORMAL[0], CONFORMAL[3]),
+                *(SEARCHES[0], SEARCHES[1], SEARCHES[4]),
+            )
             for check in OF_COMPOSED
         ),
         (SCALER, "check_set_output_transform"),

@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import clone
 
 from skdp.additive import DPAdditiveClassifier
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import DPCalibratedClassifier, DPConformalClassifier
 from skdp.linear_model import DPLogisticRegression, DPSGDClassifier
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
@@ -34,11 +34,13 @@ INNER = {
     ),
     "calibrated": (DPCalibratedClassifier(DPLogisticRegression(**TWO)), {"rows", "people"}),
     "search": (DPGridSearch(DPLogisticRegression(**TWO), {}), {"rows", "people"}),
+    "sets": (DPConformalClassifier(DPLogisticRegression(**TWO)), {"rows", "people"}),
 }
 OUTER = {
     "in a pipeline": lambda inner: make_private_pipeline(DPStandardScaler(), inner),
     "in a pipeline of a table": lambda inner: make_private_pipeline(DPTableVectorizer(), inner),
     "calibrated": DPCalibratedClassifier,
+    "in sets": DPConformalClassifier,
     "searched": lambda inner: DPGridSearch(inner, {}),
 }
 # What isn't "works": the exception, and what its message names.
@@ -52,6 +54,15 @@ TABLE = {
     ("calibrated", "calibrated"): "private classifier that protects rows, or a DPPipeline",
     ("calibrated", "search"): "search over the calibrated classifier",
     ("searched", "search"): "estimators of skdp that protect rows",
+    ("in a pipeline", "sets"): r"put it around: DPConformalClassifier\(DPPipeline",
+    ("in a pipeline of a table", "sets"): r"put it around: DPConformalClassifier\(DPPipeline",
+    ("calibrated", "sets"): "implementing .fit. and .decision_function.",
+    ("in sets", "sets"): "private classifier that protects rows, or a DPPipeline",
+    ("in sets", "search"): "private classifier that protects rows, or a DPPipeline",
+    (
+        "searched",
+        "sets",
+    ): "calibrate the search on other records, as DPConformal",
 }
 
 

@@ -12,8 +12,12 @@ import pandas as pd
 import pytest
 
 import skdp
-from skdp.calibration import DPCalibratedClassifier
-from skdp.linear_model import DPLogisticRegression
+from skdp.calibration import (
+    DPCalibratedClassifier,
+    DPConformalClassifier,
+    DPConformalRegressor,
+)
+from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.metrics import private_score
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.pipeline import DPPipeline, make_private_pipeline
@@ -25,6 +29,8 @@ MODEL = DPLogisticRegression(classes=[0, 1], random_state=0)
 # What can't be made without arguments.
 MADE = {
     DPCalibratedClassifier: lambda: DPCalibratedClassifier(MODEL),
+    DPConformalClassifier: lambda: DPConformalClassifier(MODEL),
+    DPConformalRegressor: lambda: DPConformalRegressor(DPRidge()),
     DPGridSearch: lambda: DPGridSearch(MODEL, {"alpha": [0.1, 1.0]}),
     DPPipeline: lambda: make_private_pipeline(DPStandardScaler(), MODEL),
     DPRandomizedSearch: lambda: DPRandomizedSearch(MODEL, {"alpha": [0.1, 1.0]}),

@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.audit import audit
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import DPCalibratedClassifier, DPConformalClassifier
 from skdp.inspection import duality_gap
 from skdp.linear_model import (
     DPLogisticRegression,
@@ -231,6 +231,7 @@ OF_NUMBERS = {
     "Pipeline": lambda X: make_pipeline(SCALER, LOGISTIC).fit(X, Y),
     "DPGridSearch": lambda X: DPGridSearch(LOGISTIC, GRID).fit(X, Y),
     "DPCalibratedClassifier": lambda X: DPCalibratedClassifier(LOGISTIC).fit(X, Y),
+    "DPConformalClassifier": lambda X: DPConformalClassifier(LOGISTIC).fit(X, Y),
     "private_score": lambda X: private_score(scd(), X, Y, epsilon=1.0),
     "private_roc_curve": lambda X: private_roc_curve(scd(), X, Y, epsilon=1.0),
     "audit": lambda X: audit(DPSCDClassifier(**CLASSES), X, Y, n_fits=12),
@@ -317,6 +318,7 @@ def with_fit():
         DPGridSearch(LOGISTIC, GRID),
         DPRandomizedSearch(LOGISTIC, GRID, n_iter=2),
         DPCalibratedClassifier(LOGISTIC),
+        DPConformalClassifier(LOGISTIC),
     ]
     return [estimator() for _, estimator in all_estimators()] + others
 

@@ -7,7 +7,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 
 from skdp.accountant import PrivacyReport
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import DPCalibratedClassifier, DPConformalClassifier
 from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge
@@ -30,6 +30,7 @@ ALPHAS = {"alpha": [1e-3, 1e-2]}
 WRAPPERS = {
     "pipeline": lambda model, **own: make_private_pipeline(DPStandardScaler(), model, **own),
     "calibrated": DPCalibratedClassifier,
+    "in sets": DPConformalClassifier,
     "grid": lambda model, **own: DPGridSearch(model, ALPHAS, **own),
     "drawn": lambda model, **own: DPRandomizedSearch(model, ALPHAS, n_iter=2, **own),
     "of a pipeline": lambda model, **own: DPGridSearch(

@@ -2,7 +2,11 @@
 
 from skdp import accountant, linear_model, model_selection
 from skdp.accountant._selection_event import RELEASES
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import (
+    DPCalibratedClassifier,
+    DPConformalClassifier,
+    DPConformalRegressor,
+)
 from skdp.pipeline import DPPipeline
 from skdp.utils.discovery import all_estimators
 
@@ -10,6 +14,8 @@ __all__ = ["trusted_types"]
 
 _OTHERS = (
     DPCalibratedClassifier,
+    DPConformalClassifier,
+    DPConformalRegressor,
     DPPipeline,
     model_selection.DPGridSearch,
     model_selection.DPRandomizedSearch,

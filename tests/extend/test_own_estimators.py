@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import DPCalibratedClassifier, DPConformalClassifier
 from skdp.exceptions import BudgetExceededError, PrivacyWarning
 from skdp.extend import Choice, DPBaseRegressor, Sum, Value
 from skdp.inspection import preview, total_report
@@ -284,7 +284,8 @@ REFUSED = {
     "public_weight': rows have no w": lambda m, X, y: m.fit(X, y, public_weight=y),
     "class of skdp itself": lambda m, X, y: DPPipeline([("m", m)]).fit(X, y),
     "got DPDecisions. For label": lambda m, X, y: DPGridSearch(m, {"data_norm": [1]}).fit(X, y),
-    "got DPDecisions. A pipeline": lambda m, X, y: DPCalibratedClassifier(m).fit(X, y),
+    "got DPDecisions. A pipeline of": lambda m, X, y: DPCalibratedClassifier(m).fit(X, y),
+    "got DPDecisions. A pipeline or": lambda m, X, y: DPConformalClassifier(m).fit(X, y),
 }
 
 

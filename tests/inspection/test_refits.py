@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import StandardScaler
 
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import DPCalibratedClassifier, DPConformalClassifier
 from skdp.exceptions import PrivacyWarning
 from skdp.inspection import total_report
 from skdp.linear_model import DPLogisticRegression, DPSGDClassifier
@@ -214,11 +214,12 @@ def test_all_calls_of_a_stream_are_one_fit():
 
 
 def test_what_is_inside_another_estimator_is_looked_at():
-    inside = {
-        "estimator_": DPCalibratedClassifier(model()),
-        "best_estimator_": DPGridSearch(model(), {"alpha": [1e-3, 1e-2]}, delta=1e-3),
-    }
-    for name, outer in inside.items():
+    inside = [
+        ("estimator_", DPCalibratedClassifier(model())),
+        ("estimator_", DPConformalClassifier(model())),
+        ("best_estimator_", DPGridSearch(model(), {"alpha": [1e-3, 1e-2]}, delta=1e-3)),
+    ]
+    for name, outer in inside:
         fitted = outer.fit(X, Y)
         assert fitted.differentially_private_ is True
         assert total_report(fitted) is fitted.privacy_report_

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdp.additive import DPAdditiveClassifier
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import DPCalibratedClassifier, DPConformalRegressor
 from skdp.exceptions import PrivacyWarning
 from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
@@ -55,6 +55,7 @@ MODELS = [
     DPAdditiveClassifier(**TWO),
     make_private_pipeline(SCALER, DPLogisticRegression(classes=[0, 1])),
     DPCalibratedClassifier(DPLogisticRegression(classes=[0, 1])),
+    DPConformalRegressor(DPRidge(target_bounds=(0, 1))),
     DPGridSearch(DPLogisticRegression(classes=[0, 1]), {"alpha": [1e-4, 1e-2]}),
 ]
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import DPCalibratedClassifier, DPConformalClassifier
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import (
     DPLogisticRegression,
@@ -105,6 +105,7 @@ NOT_FINITE = (np.nan, np.inf, -np.inf)
 CLASSES = {"classes": [0.0, 1.0]}
 COMPOSED = [
     DPCalibratedClassifier(DPLogisticRegression(**CLASSES)),
+    DPConformalClassifier(DPLogisticRegression(**CLASSES)),
     DPGridSearch(DPLogisticRegression(**CLASSES), {"alpha": [0.1, 1.0]}, scoring="accuracy"),
     DPPipeline([("clip", NormClipper()), ("model", DPLogisticRegression(**CLASSES))]),
 ]

@@ -20,7 +20,11 @@ from sklearn.base import is_classifier, is_regressor
 
 import skdp
 from skdp.additive import DPAdditiveRegressor
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import (
+    DPCalibratedClassifier,
+    DPConformalClassifier,
+    DPConformalRegressor,
+)
 from skdp.linear_model import (
     DPCDLasso,
     DPHuberRegressor,
@@ -62,6 +66,8 @@ CLIPPED = {"ball_budget": 0, "data_norm": 1.0}
 # Of classes that need arguments, or have more than one way to sum.
 MADE = {
     "DPCalibratedClassifier": [DPCalibratedClassifier(BINARY, **SEED)],
+    "DPConformalClassifier": [DPConformalClassifier(BINARY, **SEED)],
+    "DPConformalRegressor": [DPConformalRegressor(DPRidge(target_bounds=(-1, 1)), **SEED)],
     "DPGridSearch": [
         DPGridSearch(BINARY, {"alpha": [0.1, 1.0]}, **SEED),
         DPGridSearch(DPQuantileRegressor(target_bounds=(-1, 1)), {"alpha": [0.1, 1.0]}, **SEED),

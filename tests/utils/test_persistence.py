@@ -11,7 +11,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import DPCalibratedClassifier, DPConformalClassifier
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import (
@@ -55,6 +55,7 @@ MODELS = [
     WALRClassifier(solver="hybrid", classes=["no", "yes"]),
     WALRClassifier(mechanism="randomized_response", delta=0.0, classes=[0, 1]),
     DPCalibratedClassifier(DPSCDClassifier(loss="hinge", classes=[0, 1])),
+    DPConformalClassifier(LOGISTIC),
     DPGridSearch(LOGISTIC, SETTINGS, delta=1e-3),
     DPGridSearch(
         DPSGDClassifier(classes=[0, 1], mechanism="laplace", delta=0.0), SETTINGS, delta=0

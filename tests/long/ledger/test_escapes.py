@@ -16,8 +16,12 @@ from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 
 import skdp
-from skdp.calibration import DPCalibratedClassifier
-from skdp.linear_model import DPLogisticRegression
+from skdp.calibration import (
+    DPCalibratedClassifier,
+    DPConformalClassifier,
+    DPConformalRegressor,
+)
+from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.preprocessing import NormClipper
 from tests.ledger._fits import charges_of
 from tests.ledger.test_escapes import FIT, data, ledger
@@ -56,7 +60,9 @@ BUNDLING = [
 def bundle(cls):
     """Return one with a pipeline in it, if it takes that."""
     inner = DPLogisticRegression(classes=[0, 1])
-    if cls is DPCalibratedClassifier:
+    if cls is DPConformalRegressor:
+        return cls(DPRidge(target_bounds=(0, 1)), epsilon=0.5, delta=1e-7)
+    if cls in (DPCalibratedClassifier, DPConformalClassifier):
         return cls(inner, epsilon=0.5, delta=1e-7)
     settings = {"dplogisticregression__alpha": np.geomspace(1e-3, 1e-2, 10).tolist()}
     return cls(make_pipeline(NormClipper(), inner), settings, delta=1e-7)
