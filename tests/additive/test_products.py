@@ -255,6 +255,7 @@ def test_without_noise_products_of_columns_of_many_values_fit_into_memory(rng):
     assert read.importance == pytest.approx(np.abs(drawn - drawn.mean()).mean(), rel=0.02)
 
 
+@pytest.mark.filterwarnings("ignore:Noise is as large as the effects")
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
 def test_few_records_have_the_fit_without_products(model, data):
     X, y = data(n_rows=400)

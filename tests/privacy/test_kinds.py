@@ -118,6 +118,7 @@ def telling(kinds, is_first=True):
 PATHS = list(itertools.product(("number", "date", "text"), repeat=2))
 
 
+@pytest.mark.filterwarnings("ignore:feature_bounds is of no column")
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("name", UNTYPED)
 def test_given_the_releases_a_record_decides_nothing(name, adjacency):

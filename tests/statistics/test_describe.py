@@ -317,7 +317,7 @@ def test_cells_have_the_digits_that_are_told(table):
         ({"delta": 0.0}, ValueError, "delta"),
         ({"level": 1.0}, ValueError, "level"),
         ({"adjacency": "replace_label"}, ValueError, "adjacency"),
-        ({"crosstabs": [("age", "nobody")]}, ValueError, "crosstabs names a column"),
+        ({"crosstabs": [("age", "nobody")]}, ValueError, "crosstabs names .nobody."),
         ({"crosstabs": [("age", "age")]}, ValueError, "crosstabs must be a list of pairs"),
         ({"crosstabs": [("age", "job"), (2, 0)]}, ValueError, "crosstabs must be a list of pairs"),
         ({"groups": [0, 1]}, ValueError, "groups must have one id for each row"),
