@@ -116,7 +116,7 @@ def test_a_person_of_any_rows_moves_the_ball_as_one_record(case):
 def longer_rows(patch):
     def longer(lengths, radius):
         weights, is_void = weights_within(lengths, radius)
-        return 1.5 * weights, is_void
+        return 3.0 * weights, is_void
 
     weights_within = _queries.weights_within
     patch.setattr(_queries, "weights_within", longer)
