@@ -162,8 +162,10 @@ class LocalRows(PartitionedRows):
 
     def __init__(self, table, reader):
         super().__init__(table, reader, can_compile(table.n_entries))
+        # What both are made of, such as the part of a file, is in one graph and computed once.
         parts = zip(culled(table.rows), culled(table.targets), strict=True)
-        self._parts = list(zip(self._stated, *zip(*parts, strict=True), strict=True))
+        joint = [({**one, **other}, [key, key_y]) for (one, key), (other, key_y) in parts]
+        self._parts = list(zip(self._stated, joint, strict=True))
         n_threads = effective_n_jobs(reader.n_jobs)
         self._n_parts = min(n_threads, len(self._parts))
         self._n_threads = n_threads // self._n_parts
@@ -178,8 +180,8 @@ class LocalRows(PartitionedRows):
             raise ValueError(CHANGED)
         self._is_sparse = any(kept.is_sparse for _, kept in self._owned)
 
-    def _read(self, function, stated, *pair):
-        X, y = (call_locally(dask.get, *part) for part in pair)
+    def _read(self, function, stated, joint):
+        X, y = call_locally(dask.get, *joint)
         return call_locally(function, self._first_reader, stated, self._seal, X, y)
 
     def _own(self, *part):

@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -11,6 +12,8 @@ import numpy as np
 import pandas as pd
 from dask.base import is_dask_collection
 from dask.callbacks import Callback
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,6 +35,8 @@ _OTHER_PARTS = (
     "X and {0} have other numbers of rows in their partitions; of arrays take "
     "{0}.rechunk({{0: X.chunks[0]}})."
 )
+# Names of what has an entry for each row, where it lies beside the targets of a part.
+_BESIDE = {"groups": "ids", "exposure": "exposure"}
 # Keys of tasks that count the rows of a part begin so.
 _COUNT = "skdp-count-"
 # Stands for zeros.
@@ -89,30 +94,34 @@ def read_table(X, y, groups=None, exposure=None, *, compute_chunk_sizes=False, c
     ValueError
         If sizes aren't known or don't fit.
     """
-    rows, n_rows, n_features = _partitions(X, "X", compute_chunk_sizes, client)
-    if y is NO_TARGETS:
-        y = dask.array.zeros(sum(n_rows), chunks=(tuple(n_rows),))
-    targets, n_targets, width = _partitions(y, "y", compute_chunk_sizes, client)
+    read_beside = {"groups": groups, "exposure": exposure}
+    read_beside = {name: one for name, one in read_beside.items() if one is not None}
+    named = {"X": X} | ({} if y is NO_TARGETS else {"y": y}) | read_beside
+    for name, collection in named.items():
+        _check_collection(collection, name)
     check_rows(X)
-    if n_rows != n_targets:
-        raise ValueError(_OTHER_PARTS.format("y"))
-    others = {}
-    for name, place, collection in (("groups", "ids", groups), ("exposure", "exposure", exposure)):
-        if collection is None:
-            continue
-        entries, n_entries, n_columns = _partitions(collection, name, compute_chunk_sizes, client)
-        if n_columns is not None:
+    for name, collection in read_beside.items():
+        if collection.ndim != 1:
             raise ValueError(f"{name} must have one dimension: an entry for each row.")
-        if n_rows != n_entries:
+    read = _parts_and_sizes(named, compute_chunk_sizes, client)
+    n_rows = read["X"].sizes
+    for name, one in read.items():
+        if one.sizes != n_rows:
             raise ValueError(_OTHER_PARTS.format(name))
-        others[place] = entries
-    if others:
-        targets = beside(targets, **others)
     if not sum(n_rows):
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-    parts = [part for part in zip(rows, targets, n_rows, strict=True) if part[2]]
+    if y is NO_TARGETS:
+        y = dask.array.zeros(sum(n_rows), chunks=(tuple(n_rows),))
+        read["y"] = _partitions(y, "y", compute_chunk_sizes, client)
+    targets = read["y"].parts
+    others = {_BESIDE[name]: read[name].parts for name in read_beside}
+    if others:
+        targets = beside(targets, **others)
+    parts = [part for part in zip(read["X"].parts, targets, n_rows, strict=True) if part[2]]
     names = list(X.columns) if hasattr(X, "columns") else None
-    return Table(*map(list, zip(*parts, strict=True)), n_features, names, width)
+    # A series has columns, too.
+    n_targets = None if y.ndim == 1 else y.shape[1]
+    return Table(*map(list, zip(*parts, strict=True)), X.shape[1], names, n_targets)
 
 
 def set_columns(estimator, table):
@@ -123,12 +132,72 @@ def set_columns(estimator, table):
         estimator.feature_names_in_ = np.array(table.feature_names, dtype=object)
 
 
-def _partitions(collection, name, compute_chunk_sizes, client):
-    """Return delayed partitions, their numbers of rows, and that of columns or None."""
+class _Parts(NamedTuple):
+    """Delayed partitions of a collection, and their numbers of rows."""
+
+    parts: list
+    sizes: list
+
+
+def _check_collection(collection, name):
     if not _is_table(collection):
         raise TypeError(_NO_COLLECTION.format(name))
     if collection.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two axes.")
+
+
+def _parts_and_sizes(named, compute_chunk_sizes, client):
+    """Return the `_Parts` of collections, by their names.
+
+    Frames are read together, so that each part of a file that they share is read once for all.
+    """
+    frames = list(named.values())
+    are_frames = not any(isinstance(one, dask.array.Array) for one in frames)
+    if not are_frames or len({frame.npartitions for frame in frames}) > 1:
+        return {
+            name: _partitions(one, name, compute_chunk_sizes, client) for name, one in named.items()
+        }
+    if not compute_chunk_sizes:
+        raise ValueError(_UNKNOWN.format("X"))
+    numbers = _counted(parts_of_frame(_together(map(_narrow, frames))), "rows", client)
+    parts = parts_of_frame(_together(frames))
+    return {
+        name: _Parts(_picked(parts, place), [int(number[place]) for number in numbers])
+        for place, name in enumerate(named)
+    }
+
+
+def _narrow(frame):
+    """Return a frame of as many rows of which little has to be read."""
+    is_wide = frame.ndim == 2 and frame.shape[1] > 1
+    return frame[[frame.columns[0]]] if is_wide else frame
+
+
+def _together(frames):
+    """Return a collection whose partitions are tuples of those of frames, whatever it says.
+
+    Dask reads all columns at once that any of them needs of a file.
+    """
+    first, *others = frames
+    return first.map_partitions(
+        _tuple_of, *others, meta=first._meta, enforce_metadata=False, align_dataframes=False
+    )
+
+
+def _tuple_of(*parts):
+    return parts
+
+
+def _picked(tuples, place):
+    """Return what has a place in delayed tuples of one graph, delayed in one graph."""
+    name = f"skdp-part-{uuid4().hex}"
+    layer = {(name, i): (itemgetter(place), part.key) for i, part in enumerate(tuples)}
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=tuples[:1])
+    return [Delayed(key, graph, layer=name) for key in layer]
+
+
+def _partitions(collection, name, compute_chunk_sizes, client):
+    """Return the `_Parts` of a collection."""
     if isinstance(collection, dask.array.Array):
         if collection.ndim == 2 and len(collection.chunks[1]) > 1:
             collection = collection.rechunk({1: -1})
@@ -137,13 +206,13 @@ def _partitions(collection, name, compute_chunk_sizes, client):
     else:
         parts = parts_of_frame(collection)
         sizes = tuple(np.nan for _ in parts)
-    # A series has columns, too.
-    width = None if collection.ndim == 1 else collection.shape[1]
     if np.isnan(sizes).any():
         if not compute_chunk_sizes:
             raise ValueError(_UNKNOWN.format(name))
-        sizes = _counted(parts, f"counting {name}", client)
-    return parts, [int(size) for size in sizes], width
+        is_array = isinstance(collection, dask.array.Array)
+        counted = parts if is_array else parts_of_frame(_narrow(collection))
+        sizes = _counted(counted, name, client)
+    return _Parts(parts, [int(size) for size in sizes])
 
 
 def parts_of_frame(frame):
@@ -161,9 +230,11 @@ def _counted(parts, what, client):
     count = dask.delayed(_n_rows)
     counts = [count(part, dask_key_name=f"{_COUNT}{uuid4().hex}") for part in parts]
     if client is None:
-        with _counts_shown(what, len(parts)):
+        with _counts_shown(f"counting {what}", len(parts)):
             return call_locally(dask.compute, *counts, scheduler="synchronous")
-    return gathered(client, call_client(client.compute, counts, optimize_graph=False), what)
+    return gathered(
+        client, call_client(client.compute, counts, optimize_graph=False), f"counting {what}"
+    )
 
 
 def _counts_shown(what, n_parts):
@@ -181,7 +252,8 @@ def _counts_shown(what, n_parts):
 
 
 def _n_rows(part):
-    return part.shape[0]
+    """Return the number of rows of a part, or those of each in a tuple."""
+    return tuple(map(_n_rows, part)) if isinstance(part, tuple) else part.shape[0]
 
 
 def check_rows(X):
@@ -317,5 +389,5 @@ def transform(transformer, X, *, client=None, compute_chunk_sizes=False):
     if isinstance(transformer, _LEARN_NOTHING):
         transformer = clone(transformer).fit(_one_row(X))
     check_is_fitted(transformer)
-    sizes = _partitions(X, "X", True, client)[1] if compute_chunk_sizes else None
+    sizes = _partitions(X, "X", True, client).sizes if compute_chunk_sizes else None
     return map_rows(without_secrets(transformer).transform, X, sizes)

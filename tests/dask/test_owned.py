@@ -145,5 +145,5 @@ def test_a_client_without_workers_has_no_compiled_sums(data, compiled):
             return []
 
     table = read_table(*in_parts(*data))
-    sums = _pinned.PinnedRows(table, reader_of(DaskDPRidge(**RIDGE)), None, _Client())
+    sums = _pinned.PinnedRows(table, reader_of(DaskDPRidge(**RIDGE)), _Client())
     assert not any(stated.compiled for stated in sums._stated)

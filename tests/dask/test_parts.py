@@ -434,8 +434,13 @@ def test_sums_that_are_added_stay_as_they_are():
 
 
 def read_columns(place, columns=None):
+    columns = columns or list("abcd")
     SEEN.append(columns)
-    return pd.DataFrame({name: np.full(3, place) for name in columns or ["a", "b", "c", "d"]})
+    return pd.DataFrame({name: np.full(3, place) for name in columns})
+
+
+def read_more(place, columns=None):
+    return read_columns(place, columns)
 
 
 def test_columns_that_are_not_asked_for_are_not_read():
@@ -444,6 +449,48 @@ def test_columns_that_are_not_asked_for_are_not_read():
     SEEN.clear()
     assert part.compute(scheduler="synchronous").columns.tolist() == ["a", "c"]
     assert SEEN == [["a", "c"]]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("with_groups", [False, True])
+@pytest.mark.parametrize("where", ["here", "cluster"])
+def test_a_part_of_a_file_is_read_once_for_all_that_is_asked_of_it(where, with_groups, request):
+    """To count its rows by a column of each, to copy it and to check the copy."""
+    client = request.getfixturevalue("client") if where == "cluster" else None
+    table = dask.dataframe.from_map(read_columns, range(4), meta=read_columns(0))
+    SEEN.clear()
+    model = DaskDPRidge(client=client, compute_chunk_sizes=True, **RIDGE)
+    # A part is of one group.
+    model.fit(table[["a", "b"]], table["c"], groups=table["d"] if with_groups else None)
+    ids = ["d"] if with_groups else []
+    assert sorted(SEEN, key=len) == 4 * [["a", "c", *ids]] + 8 * [["a", "b", "c", *ids]]
+
+
+def test_parts_of_frames_that_share_no_file_are_read_apart(data):
+    table = dask.dataframe.from_map(read_columns, range(4), meta=read_columns(0))
+    other = dask.dataframe.from_map(read_more, range(4), meta=read_more(0))
+    seen, fits = [], []
+    for y in (table["c"], other["c"]):
+        SEEN.clear()
+        model = DaskDPRidge(compute_chunk_sizes=True, **RIDGE).fit(table[["a", "b"]], y)
+        seen.append(sorted(SEEN))
+        fits.append(np.append(model.coef_, model.intercept_))
+    assert seen[1] == 4 * [["a"]] + 8 * [["a", "b"]] + 12 * [["c"]]
+    # What is read together is the same to the last bit.
+    assert seen[0] == 8 * [["a", "b", "c"]] + 4 * [["a", "c"]]
+    np.testing.assert_array_equal(*fits)
+
+
+@pytest.mark.parametrize("lacks", ["X", "y", "groups"])
+def test_frames_of_other_numbers_of_rows_are_refused(lacks):
+    """They come of one file, and Dask would align them by their indexes."""
+    table = dask.dataframe.from_map(read_columns, range(4), meta=read_columns(0))
+    fewer = table[table["a"] < 3]
+    X, y, ids = ((fewer if name == lacks else table) for name in ("X", "y", "groups"))
+    model = DaskDPRidge(compute_chunk_sizes=True, **RIDGE)
+    told = "y" if lacks == "X" else lacks
+    with pytest.raises(ValueError, match=f"X and {told} have other numbers of rows"):
+        model.fit(X[["a", "b"]], y["c"], groups=ids["d"])
 
 
 @pytest.mark.long

@@ -144,9 +144,7 @@ def test_copies_are_dropped_when_a_fit_ends(data, client):
 @pytest.mark.long
 def test_copies_are_dropped_when_a_client_is_gone(data, cluster):
     client = Client(cluster, set_as_default=False)
-    sums = _pinned.PinnedRows(
-        read_table(*in_parts(*data)), reader_of(DaskDPRidge(**RIDGE)), lambda: None, client
-    )
+    sums = _pinned.PinnedRows(read_table(*in_parts(*data)), reader_of(DaskDPRidge(**RIDGE)), client)
     sums.read()
     assert len(_pinned._PINNED) == N_PARTS
     client.close()
@@ -303,7 +301,7 @@ def test_copies_are_those_of_one_worker(data):
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
     reader = reader_of(DaskDPRidge(**RIDGE))
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
-        sums = _pinned.PinnedRows(read_table(*in_parts(*data)), reader, lambda: None, client)
+        sums = _pinned.PinnedRows(read_table(*in_parts(*data)), reader, client)
         sums.read()
         loads = list(sums._loads.values())
         client.replicate(loads)
