@@ -162,7 +162,7 @@ class LocalRows(PartitionedRows):
 
     def __init__(self, table, reader):
         super().__init__(table, reader, can_compile(table.n_entries))
-        # What both are made of, such as the part of a file, is in one graph and computed once.
+        # One graph computes once what both are made of, such as the part of a file.
         parts = zip(culled(table.rows), culled(table.targets), strict=True)
         joint = [({**one, **other}, [key, key_y]) for (one, key), (other, key_y) in parts]
         self._parts = list(zip(self._stated, joint, strict=True))
