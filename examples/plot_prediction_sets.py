@@ -25,7 +25,8 @@ from sklearn.preprocessing import Binarizer
 
 from skdp.calibration import DPConformalClassifier
 
-N_REPEATS, SEED = 10, 0
+SEED = 0
+N_REPEATS = 10
 X, y = load_digits(return_X_y=True)
 X_public, X_rest, y_public, y_rest = train_test_split(X, y, train_size=0.2, random_state=SEED)
 model = make_pipeline(Binarizer(threshold=8), BernoulliNB()).fit(X_public, y_public)

@@ -22,12 +22,13 @@ def find_quantile(scores, plan, run, coins):
     )
     ends = ends_of_bins(plan.design.n_bins, octave)
     mechanism = plan.counts.mechanism
+    is_possible = plan.design.rank <= plan.n_calibration
     # It comes before the counts, so that nothing but coins is in it.
-    critical = critical_value(mechanism, plan.design, coins)
+    critical = critical_value(mechanism, plan.design, coins) if is_possible else 0.0
     counts = np.bincount(np.searchsorted(ends, scores, side="right"), minlength=ends.size + 1)
     counts = run.release(SCORES, counts)
     place = crossing(counts, plan.n_calibration, plan.design.rank, critical * mechanism.noise_std)
-    return float(ends[place]) if place < ends.size else math.inf
+    return float(ends[place]) if is_possible and place < ends.size else math.inf
 
 
 def crossing(counts, n_records, rank, deviation):

@@ -145,6 +145,13 @@ def test_a_crossing_needs_as_many_records_as_the_rank():
     assert crossing(counts, 10, 8, 100.0) == 4
 
 
+def test_what_no_counts_can_show_is_not_claimed_by_lucky_noise():
+    plan = planned(0.95, 10, 0.1)
+    assert plan.design.rank > 10
+    scores = np.ones(10)
+    assert {quantile_of(scores, plan, seed) for seed in range(30)} == {INF}
+
+
 def test_a_wrong_octave_makes_intervals_wide_and_never_short():
     n, level = 2000, 0.9
     plan = planned(level, n, 1.0)
