@@ -9,6 +9,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 
 from skdp.additive import DPAdditiveRegressor
+from skdp.extend import DPBaseEstimator, Sum
 from skdp.linear_model import DPCDLasso, DPLogisticRegression, DPRidge, DPSGDClassifier
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline
@@ -214,6 +215,38 @@ def test_a_terminal_without_tqdm_has_lines(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     lines = lines_of(DPRidge(verbose=True, max_iter=2, target_bounds=(0, 2)), capsys)
     assert lines[0] == "[DPRidge] started"
+
+
+class Mean(DPBaseEstimator):
+    """An own estimator."""
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-4,
+        adjacency="zero_out",
+        ledger=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def plan_releases(self, sizes):
+        return [Sum("sum of rows", shape=sizes.n_features, bound=2.0)]
+
+    def learn(self, X, y, run):
+        self.mean_ = run.sum("sum of rows", lambda X: X, X) / run.n_records
+
+
+def test_own_estimators_are_shown_as_those_of_the_package(capsys):
+    own = ["started", "release 1/1: sum of rows", "done"]
+    assert lines_of(Mean(verbose=2), capsys) == [f"[Mean] {text}" for text in own]
+    assert lines_of(Mean(), capsys) == []
 
 
 def test_calls_in_a_stream_are_shown_one_by_one(capsys):
