@@ -93,6 +93,7 @@ from skdp._rows.bounds import (
     norm_in_units,
     null_records,
     row_norms,
+    stretch_of,
     summation_slack,
     uncentred,
 )

@@ -107,8 +107,10 @@ class BlockRows:
         self.kernels = kernels
         self.X, self.n_columns, self.n_rows = X, n_columns, X.shape[0]
         self.block_size = min(block_rows(n_columns), self.n_rows)
-        self._block = max(self.block_size, LEAST_SPARSE_ROWS) if issparse(X) else self.block_size
-        self._chunk = _blocks_of_chunk(n_columns, self._block) * self._block
+        # Those of sparse rows are longer.
+        least = LEAST_SPARSE_ROWS if issparse(X) else 0
+        self.rows_of_block = max(self.block_size, least)
+        self._chunk = _blocks_of_chunk(n_columns, self.rows_of_block) * self.rows_of_block
         most_threads = _MOST_THREADS
         if self.n_rows_is_public:
             n_chunks = -(-self.n_rows // self._chunk)
@@ -148,8 +150,8 @@ class BlockRows:
 
     def blocks(self):
         """Give slices of the rows of each block."""
-        for first in range(0, self.n_rows, self._block):
-            yield slice(first, min(first + self._block, self.n_rows))
+        for first in range(0, self.n_rows, self.rows_of_block):
+            yield slice(first, min(first + self.rows_of_block, self.n_rows))
 
     def sparse_block(self, block):
         """Return rows of a slice and their transpose: to make them takes longer than a product."""
@@ -162,8 +164,8 @@ class BlockRows:
         """Return the sum over chunks of what `finish` makes of what `add` adds up to."""
 
         def add_chunk(chunk, total):
-            for first in range(chunk.start, chunk.stop, self._block):
-                block = slice(first, min(first + self._block, chunk.stop))
+            for first in range(chunk.start, chunk.stop, self.rows_of_block):
+                block = slice(first, min(first + self.rows_of_block, chunk.stop))
                 scale = None if self.scale is None else self.scale[block]
                 add(block, self.read(block), scale, total, *args)
 

@@ -10,7 +10,7 @@ from skdp._release.mechanisms import as_vector
 from skdp._rows.batches import squeezed
 from skdp._rows.blocks import BlockRows
 from skdp._rows.bounds import SMALLEST_NORM, row_norms
-from skdp._rows.fused import kernels_for, units_of
+from skdp._rows.fused import kernels_for, kernels_for_entries, units_of
 
 
 class CertifiedRows(BlockRows):
@@ -27,7 +27,8 @@ class CertifiedRows(BlockRows):
     def __init__(
         self, rows, targets, loss, n_jobs=None, weights=None, *, inference=False, n_outputs=None
     ):
-        kernels = kernels_for(rows.X) if targets.shape[1] == 1 else None
+        find = kernels_for_entries if issparse(rows.X) else kernels_for
+        kernels = find(rows.X) if targets.shape[1] == 1 else None
         if kernels is not None and loss.name not in kernels.LOSSES:
             kernels = None
         X = rows.X if kernels is not None else getattr(rows.X, "in_memory", rows.X)
@@ -82,7 +83,8 @@ class CertifiedRows(BlockRows):
         """Put what `_set_lengths` does, of a chunk of rows."""
         lengths = self.lengths[chunk]
         scale = np.ones(lengths.size) if self.scale is None else self.scale[chunk]
-        self.kernels.set_mapped_lengths(units_of(self.X, chunk), scale, self.bias, A, lengths)
+        constant = self.constant(A) if issparse(self.X) else self.bias
+        self.kernels.set_mapped_lengths(units_of(self.X, chunk), scale, constant, A, lengths)
 
     def products(self, x, scale, w):
         """Return the rows of a block times w."""
@@ -94,6 +96,11 @@ class CertifiedRows(BlockRows):
         if self.shift is not None:
             products -= self.shift @ w[: x.shape[1]]
         return products
+
+    def constant(self, w):
+        """Return what all rows have beside the products of their entries with w."""
+        constant = self.bias * w[-1] if self.bias else np.zeros_like(w[-1])
+        return constant if self.shift is None else constant - self.shift @ w[: self.shift.size]
 
     def shifted(self, total):
         """Return a sum over rows, augmented, as if what is to be taken off of them had been."""

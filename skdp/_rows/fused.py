@@ -6,6 +6,7 @@ from importlib import import_module
 from math import prod
 
 import numpy as np
+from scipy.sparse import issparse
 
 # Entries from which on a fit gains more than numba takes to start and, the first time, to compile.
 WORTHWHILE_ENTRIES = 2**25
@@ -25,12 +26,24 @@ def kernels_for(X):
     """
     X = getattr(X, "source", X)
     is_plain = isinstance(X, np.ndarray) and X.flags.c_contiguous
-    is_compiled = _is_compiled.get()
-    if is_compiled is None:
-        is_compiled = can_compile(prod(X.shape))
-    if not (is_plain and is_compiled):
+    if not (is_plain and are_compiled(prod(X.shape))):
         return None
     return import_module(f"{__package__}.kernels")
+
+
+def kernels_for_entries(X):
+    """Return the module of compiled sums over the entries of sparse rows, or None for few rows.
+
+    Whether there are few follows from the shape alone: a record decides which entries it has.
+    """
+    is_taken = X.format == "csr" and are_compiled(prod(X.shape))
+    return import_module(f"{__package__}.kernels_sparse") if is_taken else None
+
+
+def are_compiled(n_entries):
+    """Return whether sums over rows that stand for so many entries are compiled here."""
+    is_compiled = _is_compiled.get()
+    return can_compile(n_entries) if is_compiled is None else is_compiled
 
 
 def kernels_for_columns(n_slopes, loss):
@@ -67,6 +80,8 @@ def _compiled(name):
 
 def units_of(X, block):
     """Return some rows as compiled sums take them."""
+    if issparse(X):
+        return X.indptr[block.start : block.stop + 1], X.indices, X.data
     if hasattr(X, "source"):
         return X.units(block)
     return np.asarray(X[block]), None, _NO_FACTORS, None

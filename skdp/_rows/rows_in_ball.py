@@ -129,7 +129,7 @@ def in_units(X, ball, is_void=None):
     Rows that are void have the entries 0.
     """
     if issparse(X):
-        Z, shift = _divided(X.astype(np.float64), ball.scale), ball.center / ball.scale
+        Z, shift = _divided(X.astype(np.float64, copy=False), ball.scale), ball.center / ball.scale
         shift = shift if shift.any() else None
     else:
         Z, shift = np.subtract(X, ball.center, dtype=X.dtype, casting="same_kind", order="C"), None

@@ -56,7 +56,7 @@ class SecondMoment(Query):
                 x = scaled_rows(x, ~rows.is_null[block])
                 counted = counted * ~rows.is_null[block]
             weighted = x if weights is None else scaled_rows(x, counted)
-            _add_products(x, weighted, total[:d, :d])
+            _add_products(x, weighted, total[:d, :d], rows.kernels)
             if bias:
                 sums = bias * (weighted.sum(axis=0) if ones is None else weighted.T @ ones)
                 total[:d, d] += sums
@@ -96,13 +96,18 @@ class SecondMoment(Query):
         return self.mechanism.rounded(as_vector(total * step**2))
 
 
-def _add_products(x, weighted, total):
+def _add_products(x, weighted, total, kernels):
     """Add the sum of rows' outer products with the same rows, weighted.
 
     Terms of sparse rows that are 0 are left out, which changes no sum; others are added by row.
     """
     if not issparse(x):
         total += x.T @ weighted
+        return
+    if kernels is not None:
+        below = np.zeros(total.shape)
+        kernels.add_products(x.indptr, x.indices, x.data, weighted.data, below)
+        total += below + np.tril(below, -1).T
         return
     products = (x.T @ weighted).tocoo()
     total[products.row, products.col] += products.data
@@ -167,7 +172,7 @@ def _adder_of_slopes(rows, w):
 def _compiled_adder(rows, w):
     """Return what does the same of a chunk of rows, compiled."""
     d, bias = rows.X.shape[1], rows.bias
-    kind, constant = rows.kernels.LOSSES[rows.loss.name], bias * w[-1] if bias else 0.0
+    kind, constant = rows.kernels.LOSSES[rows.loss.name], float(rows.constant(w))
     of_features = np.ascontiguousarray(w[:d])
 
     def add(chunk, total):
@@ -176,7 +181,7 @@ def _compiled_adder(rows, w):
         units, part = units_of(rows.X, chunk), np.zeros(d + 1)
         rows.kernels.add_slopes(
             kind,
-            rows.block_size,
+            rows.rows_of_block,
             units,
             *of_rows,
             float(rows.bound),

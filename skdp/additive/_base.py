@@ -13,6 +13,7 @@ from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, is_private
 from skdp._families.targets import unit_of
 from skdp._rows.bounds import void_records
 from skdp._rows.frames import read_frame
+from skdp._rows.fused import are_compiled
 from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly
 from skdp.additive import _tuned as tuned
@@ -202,7 +203,8 @@ class BaseAdditive(
             )
 
         def rows_for(model):
-            return MemoryRows(model, basis.matrix(frame), targets, weights, codes)
+            X = basis.sparse_matrix(frame) if _are_sparse(basis, frame) else basis.matrix(frame)
+            return MemoryRows(model, X, targets, weights, codes)
 
         with void_records(is_void):
             counted, n_there = self._there(frame, weights, n_records)
@@ -353,3 +355,13 @@ class BaseAdditive(
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.input_tags.sparse = False
         return tags
+
+
+def _are_sparse(basis, frame):
+    """Return whether rows of a basis are sums over their entries, by public numbers alone.
+
+    Rows of groups are written out, and so are few rows: compiled sums over entries gain then less
+    than they take.
+    """
+    is_sparse = basis.n_entries <= tuned.SHARE_OF_ENTRIES * basis.n_columns
+    return is_sparse and frame.groups is None and are_compiled(frame.n_rows * basis.n_columns)

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 
 from skdp.additive import _tuned as tuned
 from skdp.preprocessing.table._terms import Basis, TermOfTwo
 
+# Sparse rows that are written out at once.
+_ROWS = 4096
 # Quotients of smaller numbers have few digits.
 _SMALLEST_SPREAD = 1e-100
 
@@ -130,6 +133,11 @@ class SecondView:
 
     def of_columns(self, columns):
         """Return rows as the second fit takes them, from rows of the basis."""
+        if issparse(columns):
+            blocks = range(0, columns.shape[0], _ROWS)
+            return np.concatenate(
+                [self.of_columns(columns[start : start + _ROWS].toarray()) for start in blocks]
+            )
         out, slices = np.empty((len(columns), self.n_columns)), self.basis.slices
         for j, part in enumerate(slices):
             out[:, j] = _products_by_row(columns[:, part], self.coefs[part])

@@ -130,3 +130,7 @@ FEW_OF_COLUMNS, MOST_KNOTS_FORESEEN = 0.5, 400
 # A line has so many bins in a scorecard: about as many as credit desks give to a column. Bins and
 # rounding together cost at most .0015 of the area on three tables (doc/additive.rst).
 BINS_OF_LINE = 6
+
+# Rows with at most this share of entries that aren't 0 are kept without the others. An entry takes
+# one and a half times as much memory so, and longer than one of a whole row.
+SHARE_OF_ENTRIES = 0.33

@@ -265,3 +265,38 @@ def test_a_frame_of_floats_is_read_without_a_copy(rng):
     assert all(np.shares_memory(column, X[name]) for column, name in zip(columns, X, strict=True))
     model.explain(X)
     pd.testing.assert_frame_equal(X, before)
+
+
+@for_each("n_rows", [1, N_ROWS])
+def test_rows_of_entries_are_those_of_columns(n_rows):
+    frame = frame_of(np.random.default_rng(0))
+    frame = frame.take(np.arange(N_ROWS) < n_rows)
+    for basis in (Basis(terms()), Basis(terms()[3:4]), Basis(terms()[7:8]), Basis(terms()[10:])):
+        found = basis.sparse_matrix(frame)
+        np.testing.assert_array_equal(found.toarray(), basis.matrix(frame))
+        assert found.has_canonical_format
+        # How many entries a row has tells nothing of it.
+        np.testing.assert_array_equal(np.diff(found.indptr), basis.n_entries)
+        assert basis.n_entries == sum(term.n_entries for term in basis.terms)
+
+
+@pytest.mark.skipif(not find_spec("numba"), reason="numba")
+@pytest.mark.parametrize("name", ["products", "counts", "three classes"])
+def test_a_fit_by_entries_is_that_by_columns(name, rng, monkeypatch):
+    model, n_values, _ = MODELS[name]
+    X = table(rng)
+    y = 0 + (X["age"] > 50) + (X["job"] == "nurse") + (X["income"] == 0.0)
+    y = np.minimum(y, 2) if n_values > 2 else (y > 1).astype(int)
+    asked, found = [], []
+    real = Basis.sparse_matrix
+    monkeypatch.setattr(Basis, "sparse_matrix", lambda *args: asked.append(args) or real(*args))
+    for is_compiled in (False, True):
+        with fused_module.sums_compiled(is_compiled):
+            found.append(clone(model).set_params(**LOUD).fit(X, y, public_weight=np.arange(1500)))
+        assert len(asked) == is_compiled
+    # The noise is the same but for what rounding adds to bounds.
+    np.testing.assert_allclose(found[1].predict(X), found[0].predict(X), rtol=1e-4, atol=1e-4)
+    assert [t.kind for t in found[0].terms_] == [t.kind for t in found[1].terms_]
+    with fused_module.sums_compiled(True):
+        clone(model).set_params(**LOUD).fit(X, y, groups=np.arange(1500) // 2)
+    assert len(asked) == 1

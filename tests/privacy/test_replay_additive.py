@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.door import Basis, additive_tuned, fused_module
 from tests.privacy._cases import people_of, rows_at
 from tests.privacy._recipes import ADDITIVE_CASES, ADDITIVE_OF_PEOPLE, FEW, FOUND
 from tests.privacy._replay import (
@@ -74,3 +75,18 @@ def test_a_person_of_any_rows_counts_as_one_record(case):
             for (name, size), row in zip(SIZES.items(), rows, strict=True)
         },
     )
+
+
+@pytest.mark.parametrize("case", ADDITIVE_CASES, ids=str)
+def test_rows_of_entries_are_bounded_as_others(case, monkeypatch):
+    """Many rows are kept without most of their zeros, for sums that are compiled."""
+    pytest.importorskip("numba")
+    asked, real = [], Basis.sparse_matrix
+    monkeypatch.setattr(Basis, "sparse_matrix", lambda *args: asked.append(args) or real(*args))
+    monkeypatch.setattr(additive_tuned, "SHARE_OF_ENTRIES", 1.0)
+    with fused_module.sums_compiled(True):
+        base = check_corners_together(case)
+        check_null_records(case)
+        check_unrelated_data(case, texts=True)
+    has_model = "steps" in base.estimator.privacy_report_.names
+    assert bool(asked) == has_model

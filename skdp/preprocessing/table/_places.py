@@ -27,6 +27,21 @@ class Places(NamedTuple):
         out[rows, np.minimum(self.columns + 1, out.shape[1] - 1)] = self.shares[1]
         out[rows, self.columns] = self.shares[0]
 
+    def entries(self, n_columns):
+        """Return columns of each row in their order, of all in which it isn't 0, and its entries.
+
+        Both have as many columns for all rows, so that a row may be 0 in one of them.
+        """
+        if self.shares is None:
+            return self.columns[:, np.newaxis], np.ones((self.columns.size, 1))
+        if n_columns == 1:
+            return self.columns[:, np.newaxis], self.shares[:1].T
+        # Before the last column there is one more.
+        is_last = self.columns == n_columns - 1
+        columns = np.where(is_last, n_columns - 2, self.columns)
+        shares = np.where(is_last, self.shares[::-1], self.shares)
+        return np.column_stack([columns, columns + 1]), shares.T
+
     def moved(self, is_moved, column):
         """Return places of which some are one column alone."""
         if not is_moved.any():

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array, get_index_dtype
 
 from skdp._rows.entries import same_word
 from skdp._rows.labels import INFREQUENT, MISSING, label_beside, texts_apart
@@ -29,11 +30,15 @@ _ROWS = 2**11
 class _Term:
     """What terms share: their columns are written to zeros, for some rows at a time.
 
-    Subclasses have `writer`, which gives what writes those of some of a frame's rows.
+    Subclasses have `writer`, which gives what writes those of some of a frame's rows, and
+    `entries`, which gives a function that returns the columns of their `n_entries` entries, and
+    these.
     """
 
     n_columns: int
+    n_entries: int
     writer: Callable
+    entries: Callable
 
     def columns(self, frame, dtype=np.float64):
         """Return the columns of a frame's rows."""
@@ -51,6 +56,11 @@ class _TermOfColumn(_Term):
         """Return a function of some of a frame's rows that writes their columns to zeros."""
         placed = self.placed(frame)
         return lambda rows, out: placed(rows).fill(out)
+
+    def entries(self, frame):
+        """Return a function of some of a frame's rows that gives their entries; see `Places`."""
+        placed = self.placed(frame)
+        return lambda rows: placed(rows).entries(self.n_columns)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,6 +156,10 @@ class HatsTerm(_NumberTerm):
         return self.knots.size
 
     @property
+    def n_entries(self):
+        return 1 if self.knots.size == 1 else 2
+
+    @property
     def low(self):
         return np.zeros(self.n_columns)
 
@@ -192,6 +206,10 @@ class LineTerm(_NumberTerm):
     _n_shape: ClassVar = 1
 
     @property
+    def n_entries(self):
+        return min(self.n_columns, 2)
+
+    @property
     def low(self):
         low = np.zeros(self.n_columns)
         low[0] = -1.0
@@ -228,6 +246,10 @@ class WordsTerm(_TermOfColumn):
     @property
     def n_columns(self):
         return len(self.categories) + 1
+
+    @property
+    def n_entries(self):
+        return 1
 
     @property
     def low(self):
@@ -305,6 +327,10 @@ class PairTerm(TermOfTwo, _Term):
         return self.first.n_columns * self.second.n_columns
 
     @property
+    def n_entries(self):
+        return self.first.n_entries * self.second.n_entries
+
+    @property
     def low(self):
         return np.minimum.outer(self.first.low, self.second.low).ravel()
 
@@ -324,6 +350,18 @@ class PairTerm(TermOfTwo, _Term):
             out[:] = (first[:, :, np.newaxis] * second[:, np.newaxis, :]).reshape(out.shape)
 
         return write
+
+    def entries(self, frame):
+        """Return a function of some of a frame's rows that gives their entries; see `Places`."""
+        first, second = (term.entries(frame) for term in (self.first, self.second))
+
+        def of_rows(rows):
+            (columns, entries), (others, other_entries) = first(rows), second(rows)
+            columns = columns[:, :, np.newaxis] * self.second.n_columns + others[:, np.newaxis]
+            entries = entries[:, :, np.newaxis] * other_entries[:, np.newaxis]
+            return columns.reshape(len(columns), -1), entries.reshape(len(columns), -1)
+
+        return of_rows
 
     def profile(self):
         """Return the columns of all pairs of bins, with counts as if columns were independent.
@@ -363,6 +401,11 @@ class Basis:
         return sum(term.n_columns for term in self.terms)
 
     @property
+    def n_entries(self):
+        """How many entries a row of `sparse_matrix` has."""
+        return sum(term.n_entries for term in self.terms)
+
+    @property
     def norm_bound(self):
         """L2 norm that no row exceeds."""
         return len(self.terms) ** 0.5
@@ -392,3 +435,23 @@ class Basis:
             for part, write in writers:
                 write(rows, out[rows, part])
         return out
+
+    def sparse_matrix(self, frame):
+        """Return the columns of a frame's rows without most of the zeros, as a CSR array.
+
+        How many entries a row has follows from the terms alone.
+        """
+        given = [term.entries(frame) for term in self.terms]
+        stops = np.cumsum([term.n_entries for term in self.terms]).tolist()
+        n_entries, shape = self.n_entries, (frame.n_rows, self.n_columns)
+        whole = get_index_dtype(maxval=max(frame.n_rows * n_entries, self.n_columns))
+        columns = np.empty((frame.n_rows, n_entries), dtype=whole)
+        entries = np.empty(columns.shape)
+        of_terms = list(zip([0, *stops], stops, self.slices, given, strict=False))
+        for start in range(0, frame.n_rows, _ROWS):
+            rows = slice(start, start + _ROWS)
+            for first, stop, part, of_rows in of_terms:
+                in_term, entries[rows, first:stop] = of_rows(rows)
+                np.add(in_term, part.start, out=columns[rows, first:stop], casting="same_kind")
+        ends = np.arange(0, columns.size + 1, n_entries, dtype=whole)
+        return csr_array((entries.ravel(), columns.ravel(), ends), shape=shape)

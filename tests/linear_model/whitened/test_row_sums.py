@@ -72,9 +72,9 @@ def test_the_slack_counts_all_rows_of_a_group(kind, n_columns):
     if kind is np.empty:
         X = np.broadcast_to(0.0, X.shape)
     sums = BlockRows(X, n_columns)
-    errors = sums._block + sums._chunk / sums._block + n_columns**1.5
+    errors = sums.rows_of_block + sums._chunk / sums.rows_of_block + n_columns**1.5
     assert rounding_slack(300_000, n_columns, 1) >= 2.0**-52 * errors * sums._chunk
-    assert sums._chunk % sums._block == 0
+    assert sums._chunk % sums.rows_of_block == 0
     # The map is p numbers for each number of the sum.
     assert sums._chunk >= min(4 * n_columns, 2**13)
 
