@@ -49,7 +49,7 @@ _SIZE_OF_FROZEN = (
 )
 _TOO_FEW = (
     "The calibration records are too few: {results}. With {n} of them, this noise and "
-    "confidence_level={level:g} it takes about {needed}."
+    "confidence_level={level:g} it takes about {needed} at least."
 )
 _FROM_FROZEN = ("n_features_in_", "feature_names_in_")
 
