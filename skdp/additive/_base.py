@@ -11,9 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 from skdp._checks import check_finite, check_n_jobs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, is_private
 from skdp._families.targets import unit_of
-from skdp._rows.bounds import void_records
 from skdp._rows.frames import read_frame
-from skdp._rows.fused import are_compiled
 from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly
 from skdp.additive import _tuned as tuned
@@ -25,13 +23,13 @@ from skdp.additive._plan import ConstantPlan, plan_additive, strength_of
 from skdp.additive._reading import ReadingMixin
 from skdp.additive._second_fit import SecondFitMixin
 from skdp.additive._shapes import all_noise, bent, means_of, monotone, shape_of
+from skdp.additive._table import MemoryTable, ReadTable
 from skdp.linear_model._base import (
     EXECUTION_CONSTRAINTS,
     POSITIVE,
     RowPrivateEstimator,
     weights_public,
 )
-from skdp.linear_model._memory import MemoryRows
 from skdp.preprocessing.table._given import (
     check_n_knots,
     chosen_pairs,
@@ -119,17 +117,17 @@ class BaseAdditive(
         return assumed_kinds(self._read, self._untyped) + self._linear()._assumed()
 
     def _read_table(self, X):
-        """Return the table, and what is given of it, of pairs and of signs."""
+        """Return the table, and what is given of it, as a `ReadTable`."""
         frame = read_frame(self, X, reset=True)
         pairs = chosen_pairs(self._named_pairs(), frame.names, "interactions")
         signs = chosen_signs(self.monotonic_cst, frame, pairs)
         frame = frame.decided({place: NUMERIC for place in frame.untyped if signs[place]})
         specs = specs_of(self, frame.names, frame.kinds)
-        return frame, with_choices(specs, pairs, signs), pairs, signs
+        return ReadTable(frame, with_choices(specs, pairs, signs), pairs, signs)
 
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""
-        frame = self._read_table(X)[0]
+        frame = self._read_table(X).frame
         return assumed_kinds(frame.typed, [frame.names[place] for place in frame.untyped])
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -177,85 +175,103 @@ class BaseAdditive(
 
     def _fit_table(self, X, y, groups, public_weight, exposure=None):
         """Fit the model; rows of exposure 0 count as null records from the start."""
-        # 1. scikit-learn's contract
         y = self._validated_y(y)
-        frame, specs, pairs, signs = self._read_table(X)
-        quietly(check_consistent_length, y, range(frame.n_rows))
+        read = self._read_table(X)
+        quietly(check_consistent_length, y, range(read.frame.n_rows))
         model = self._linear()
-        targets, target_units, weights = model._read_targets(y, public_weight)
+        targets, units, weights = model._read_targets(y, public_weight)
         targets = model._with_exposure(targets, exposure)
-        is_void = model._void_rows(targets)
-        self._check_curves(signs, model._n_outputs(targets.shape[1]) > 1)
-
-        # 2. bound the data
-        codes, n_records = model._records(groups, targets, weights)
-        frame = replace(frame, groups=codes)
-
-        # 3. plan from public numbers
         n_outputs = model._n_outputs(targets.shape[1])
-        plan = self._plan_of(specs, n_records, n_outputs, codes is not None)
+        self._check_curves(read.signs, n_outputs > 1)
+        codes, n_records = model._records(groups, targets, weights)
+        plan = self._plan_of(read.specs, n_records, n_outputs, codes is not None)
         run = plan.start(self.random_state)
-
-        # 4. solve
         if isinstance(plan, ConstantPlan):
-            return self._fit_constant(
-                targets, target_units, public_weight, model, frame, specs, pairs, signs, plan, run
-            )
-
-        def rows_for(model):
-            X = basis.sparse_matrix(frame) if _are_sparse(basis, frame) else basis.matrix(frame)
-            return MemoryRows(model, X, targets, weights, codes)
-
-        with void_records(is_void):
-            counted, n_there = self._there(frame, weights, n_records)
-            # The number of rows that say something is as private as these.
-            n_there = n_there if exposure is None else None
-            frame, counted, specs, plan = settle_kinds(
-                frame, counted, specs, partial(specs_of, self), plan=plan, run=run
-            )
-            basis = self._learn_basis(counted, n_there, specs, pairs, signs, plan, run)
-        fitted, target_units = self._fit_models(
-            rows_for,
+            return self._fit_constant(targets, units, public_weight, model, read, plan, run)
+        frame = replace(read.frame, groups=codes)
+        table = MemoryTable.of(frame, targets, weights, model._void_rows(targets))
+        return self._fit_terms(
+            table,
+            read._replace(frame=frame.without_rows()),
             model,
-            basis,
-            target_units,
-            signs,
+            units,
             plan,
             run,
+            n_there=self._n_there_of(weights, n_records, exposure),
             n_targets=targets.shape[1],
             by_group=codes is not None,
             scale=weights.scale,
+            also_public=weights_public(public_weight),
         )
 
-        # 5. publish
+    def _fit_terms(
+        self,
+        table,
+        read,
+        model,
+        units,
+        plan,
+        run,
+        *,
+        n_there,
+        n_targets,
+        by_group,
+        scale=None,
+        also_public,
+        also_not_covered=(),
+    ):
+        """Learn the terms of a table, in memory or in partitions (`MemoryTable`), and publish.
+
+        Its linear model is for targets in `units`. `n_there` is the number of records with a
+        weight, None where that isn't public.
+        """
+        frame, table, specs, plan = settle_kinds(
+            read.frame, table, read.specs, partial(specs_of, self), plan=plan, run=run
+        )
+        basis = self._learn_basis(table, n_there, specs, read.pairs, read.signs, plan, run)
+        fitted, units = self._fit_models(
+            table,
+            model,
+            basis,
+            units,
+            read.signs,
+            plan,
+            run,
+            n_targets=n_targets,
+            by_group=by_group,
+            scale=scale,
+        )
         return self._publish(
             fitted,
-            target_units,
-            model,
+            units,
+            self._kept_model(model),
             frame,
-            signs,
+            read.signs,
             plan,
             run,
             n_there=n_there,
-            also_public=weights_public(public_weight),
+            also_public=also_public,
+            also_not_covered=also_not_covered,
         )
+
+    def _kept_model(self, model):
+        """Return the linear model that predicts after the fit."""
+        return model
 
     def _check_curves(self, signs, has_several):
         if any(signs) and has_several:
             raise ValueError(self._one_curve)
 
-    def _there(self, frame, weights, n_records):
-        """Return the table without rows of weight 0, and how many records it has, if public."""
-        if weights.is_zero is None:
-            return frame, n_records
-        frame = frame.take(~weights.is_zero)
-        # The number of records of a class is private.
-        is_secret = 0.0 in (self._class_weight() or {}).values()
-        return frame, None if is_secret else frame.n_rows
+    def _n_there_of(self, weights, n_records, exposure):
+        """Return how many records have a weight; None where that is private."""
+        # Numbers of records of a class are, and of rows that say something, as exposures are.
+        if exposure is not None or 0.0 in (self._class_weight() or {}).values():
+            return None
+        return n_records if weights.is_zero is None else int(np.count_nonzero(~weights.is_zero))
 
-    def _learn_basis(self, counted, n_there, specs, pairs, signs, plan, run):
+    def _learn_basis(self, table, n_there, specs, pairs, signs, plan, run):
         """Return the terms of a table, pairs last; see `learn_table`."""
-        terms = learn_table(counted, specs, plan=plan.table, run=run, n_there=n_there)
+        terms = learn_table(table, specs, plan=plan.table, run=run, n_there=n_there)
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         sides = [on_fewer_knots(term, tuned.KNOTS_OF_PAIR) for term in terms]
         return Basis((*terms, *[PairTerm(sides[a], sides[b]) for a, b in pairs]))
@@ -292,10 +308,7 @@ class BaseAdditive(
         also_public,
         also_not_covered=(),
     ):
-        """Publish what a fit found, and its report; for `target_units` see `_set_coefs`.
-
-        `n_there` is the number of records with a weight, None where that isn't public.
-        """
+        """Publish what a fit found, and its report; for `target_units` see `_set_coefs`."""
         check_finite(fitted.coefs)
         self._n_there = float("nan") if n_there is None else n_there
         self._read, self._untyped = frame.typed, learnt_names(plan)
@@ -355,13 +368,3 @@ class BaseAdditive(
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.input_tags.sparse = False
         return tags
-
-
-def _are_sparse(basis, frame):
-    """Return whether rows of a basis are sums over their entries, by public numbers alone.
-
-    Rows of groups are written out, and so are few rows: compiled sums over entries gain then less
-    than they take.
-    """
-    is_sparse = basis.n_entries <= tuned.SHARE_OF_ENTRIES * basis.n_columns
-    return is_sparse and frame.groups is None and are_compiled(frame.n_rows * basis.n_columns)

@@ -87,14 +87,13 @@ class ConstantMixin:
     _learn_basis: Callable
     _publish: Callable
 
-    def _fit_constant(
-        self, targets, target_units, public_weight, model, frame, specs, pairs, signs, plan, run
-    ):
+    def _fit_constant(self, targets, target_units, public_weight, model, read, plan, run):
         """Learn the shares of classes or the means of targets alone."""
         for note in plan.notes:
             warn_user(note)
         if plan.ranges is not None and hardly_tells(plan.ranges):
             warn_user(FEW_FOR_TARGETS)
+        frame, specs, pairs, signs = read
         weights = weigh(check_public_weight(public_weight, frame.n_rows))
         # Rows without columns: nothing but targets is asked of them.
         rows = MemoryRows(model, np.empty((frame.n_rows, 0)), targets, weights)

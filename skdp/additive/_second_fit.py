@@ -59,7 +59,7 @@ class SecondFitMixin:
 
     def _fit_models(
         self,
-        rows_for,
+        table,
         model,
         basis,
         target_units,
@@ -73,12 +73,12 @@ class SecondFitMixin:
     ):
         """Fit a linear model to the columns of a basis, and another one to products, if planned.
 
-        `rows_for` gives, for a linear model, rows in these columns, in memory or in partitions.
+        The table gives rows in these columns, in memory or in partitions.
         Return what was fitted, and the units of targets.
         """
         of_model = self._plan_first(model, basis, plan, n_targets, by_group=by_group, scale=scale)
         run.fill(MODEL, of_model.releases)
-        rows = rows_for(model)
+        rows = table.map_to(model, basis)
         with rows.at_work():
             solved = model._solved(rows, of_model, target_units, run)
             target_units = solved.training.units

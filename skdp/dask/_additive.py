@@ -1,7 +1,6 @@
 """Additive models of raw tables on Dask collections."""
 
 from dataclasses import dataclass
-from functools import partial
 
 from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
@@ -11,8 +10,6 @@ from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, constraints_of_twin
-from skdp.preprocessing.table._given import specs_of
-from skdp.preprocessing.table._kinds import settle_kinds
 
 _LINEAR = (DaskDPLogisticRegression, DaskDPRidge, DaskDPPoissonRegressor, DaskDPGammaRegressor)
 
@@ -70,62 +67,36 @@ class DaskAdditive(DaskTwin):
 
     def _fit_parts(self, X, y, groups, exposure=None):
         """Fit the model; rows of exposure 0 count as null records from the start."""
-        # 1. scikit-learn's contract
         client, table = self._opened(X, y, groups, exposure)
-        frame, specs, pairs, signs = self._read_table(typed_row(X))
+        read = self._read_table(typed_row(X))
         model = self._linear()
         n_targets = model._n_targets_of(table, has_exposure=exposure is not None)
         n_outputs = model._n_outputs(n_targets)
-        self._check_curves(signs, n_outputs > 1)
-
-        # 2. bound the data, where it is
+        self._check_curves(read.signs, n_outputs > 1)
         reads = self._reading()
         set_columns(reads, table)
-        reads._kinds = frame.kinds
+        reads._kinds = read.frame.kinds
         reader = _Reader(reads, model._reading(), self.n_jobs)
         with passes(table, reader, client=client) as rows:
-            # 3. plan from public numbers
             n_records, by_group = rows.count_records(groups)
-            plan = self._plan_of(specs, n_records, n_outputs, by_group)
-            run = plan.start(self.random_state)
-
-            # 4. solve
-            frame, rows, specs, plan = settle_kinds(
-                frame, rows, specs, partial(specs_of, self), plan=plan, run=run
-            )
-            # The number of rows that say something is as private as exposures.
-            n_there = n_records if exposure is None else None
-            basis = self._learn_basis(rows, n_there, specs, pairs, signs, plan, run)
-
-            def rows_for(model):
-                rows.map_to(model, basis)
-                return rows
-
-            fitted, target_units = self._fit_models(
-                rows_for,
+            plan = self._plan_of(read.specs, n_records, n_outputs, by_group)
+            return self._fit_terms(
+                rows,
+                read,
                 model,
-                basis,
                 model._units_of(table),
-                signs,
                 plan,
-                run,
+                plan.start(self.random_state),
+                # The number of rows that say something is as private as exposures.
+                n_there=n_records if exposure is None else None,
                 n_targets=n_targets,
                 by_group=by_group,
+                also_public=(PARTITIONS,),
+                also_not_covered=(NOT_COVERED,),
             )
 
-        # 5. publish
-        return self._publish(
-            fitted,
-            target_units,
-            model.to_local(),
-            frame,
-            signs,
-            plan,
-            run,
-            n_there=n_there,
-            also_public=(PARTITIONS,),
-            also_not_covered=(NOT_COVERED,),
-        )
+    def _kept_model(self, model):
+        return model.to_local()
 
     def _alone(self, n_outputs):
         """Return nothing that is released alone: rows in partitions aren't few."""

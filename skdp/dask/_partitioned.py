@@ -110,6 +110,7 @@ class PartitionedRows:
         """Have rows be, from now on, the columns of a basis, for an estimator of these."""
         self._reader = self._reader.of(estimator)
         self.map_table(basis)
+        return self
 
     @contextmanager
     def at_work(self):

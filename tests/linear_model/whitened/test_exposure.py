@@ -135,6 +135,18 @@ def test_a_row_without_exposure_is_a_null_record(model, groups):
         np.testing.assert_array_equal(null, fits[0])
 
 
+def test_rows_without_exposure_are_null_beside_those_without_weight():
+    X, y, exposure = policies(600)
+    exposure[[200, 599]], weights = 0.0, np.r_[np.zeros(100), np.ones(500)]
+    model, other = DPAdditiveRegressor(loss="poisson", epsilon=20.0, random_state=0), X.copy()
+    other[[200, 599]] = 1e6
+    fits = [
+        coefficients(model.fit(rows, y, public_weight=weights, exposure=exposure))
+        for rows in (X, other)
+    ]
+    np.testing.assert_array_equal(*fits)
+
+
 def test_rows_without_exposure_are_null_beside_those_that_are():
     X, y, exposure = policies(300)
     model = DPPoissonRegressor(epsilon=20.0, random_state=0)

@@ -1,0 +1,75 @@
+"""A raw table in memory, with its targets, on its way through a fit."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._families.weights import Weights
+from skdp._rows.bounds import void_records
+from skdp._rows.frames import Frame
+from skdp._rows.fused import are_compiled
+from skdp.additive import _tuned as tuned
+from skdp.linear_model._memory import MemoryRows
+
+
+class ReadTable(NamedTuple):
+    """What a fit knows of a table before it learns from it, wherever its rows are."""
+
+    # Its names and kinds count, and its rows don't.
+    frame: Frame
+    specs: object
+    # Pairs of columns that are to have a surface, and 1 or -1 for curves that rise or fall.
+    pairs: tuple
+    signs: tuple
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryTable:
+    """A table in memory that answers queries, and becomes rows in the columns of a basis.
+
+    Tables in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods. Rows that
+    are void add nothing, and those of weight 0 aren't `counted`.
+    """
+
+    frame: Frame
+    counted: Frame
+    targets: np.ndarray
+    weights: Weights
+    is_void: np.ndarray | None
+
+    @classmethod
+    def of(cls, frame, targets, weights, is_void):
+        """Leave out rows of weight 0."""
+        counted = frame
+        if weights.is_zero is not None:
+            counted = frame.take(~weights.is_zero)
+            is_void = None if is_void is None else is_void[~weights.is_zero]
+        return cls(frame, counted, targets, weights, is_void)
+
+    def ask(self, query):
+        """Return the answer to a `Query`."""
+        with void_records(self.is_void):
+            return self.counted.ask(query)
+
+    def decided(self, kinds):
+        """Return the table in which the kinds of columns, by place, are decided."""
+        frame = self.frame.decided(kinds)
+        counted = frame if self.counted is self.frame else self.counted.decided(kinds)
+        return replace(self, frame=frame, counted=counted)
+
+    def map_to(self, model, basis):
+        """Return the rows in the columns of a basis, for a linear model."""
+        frame = self.frame
+        X = basis.sparse_matrix(frame) if _are_sparse(basis, frame) else basis.matrix(frame)
+        return MemoryRows(model, X, self.targets, self.weights, frame.groups)
+
+
+def _are_sparse(basis, frame):
+    """Return whether rows of a basis are sums over their entries, by public numbers alone.
+
+    Rows of groups are written out, and so are few rows: compiled sums over entries gain then less
+    than they take.
+    """
+    is_sparse = basis.n_entries <= tuned.SHARE_OF_ENTRIES * basis.n_columns
+    return is_sparse and frame.groups is None and are_compiled(frame.n_rows * basis.n_columns)
