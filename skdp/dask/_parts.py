@@ -147,9 +147,9 @@ class RowReader:
 
     A reader has a `name` for messages, `checks_of_targets` (arguments of
     `sklearn.utils.check_X_y`), `checked`, `certified_rows(X)`, `targets(y, exposure)` of shape
-    (m, k) and `n_jobs`. Where steps are made, it has `asked(rows, targets, n_threads, codes)`,
-    `bounded_by(ball, X, is_null)` to place parts in a ball, and the `estimator` that moves targets;
-    where columns are counted, `counted(X)`; and of raw tables, `mapped_rows(X)`.
+    (m, k) and `n_jobs`. Where steps are made, it has `asked(rows, targets, n_threads, codes)`, and
+    `bounded_by(ball, X, is_null)` to place parts in a ball; where columns are counted,
+    `counted(X)`; and of raw tables, `mapped_rows(X)`.
     """
 
     def void_rows(self, targets):
