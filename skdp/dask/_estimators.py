@@ -132,16 +132,17 @@ _NO_CLASSES = (
 
 
 class DaskRegressorMixin:
-    """Targets of regressors on collections, whose units follow from bounds."""
+    """Targets of regressors on collections."""
 
     def _n_outputs_of(self, table):
         self._warn_of_targets()
         return table.n_targets or 1
 
     def _units_of(self, table):
-        # A column of targets is flat to those that take one target alone.
+        # A column of targets is flat to those that take one target alone. Before anything is learnt
+        # of targets, their units are the same whatever they are.
         is_flat = table.n_targets is None or not self._takes_several
-        return self._in_units(np.zeros(1 if is_flat else (1, 1)))[1]
+        return self._in_units(np.ones(1 if is_flat else (1, 1)))[1]
 
 
 class DaskDPRidge(DaskRegressorMixin, DaskWhitened, DPRidge):

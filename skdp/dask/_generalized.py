@@ -5,7 +5,7 @@ from dask.base import is_dask_collection
 
 from skdp._checks import check_exposure
 from skdp._sklearn import _fit_context
-from skdp.dask._estimators import DaskDPRidge, DaskWhitened
+from skdp.dask._estimators import DaskRegressorMixin, DaskWhitened
 from skdp.dask._twins import constraints_of_twin
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPTweedieRegressor
 
@@ -20,7 +20,7 @@ def during(model, means, exposure):
     return means * getattr(exposure, "values", exposure)
 
 
-class _DaskGeneralized(DaskWhitened):
+class _DaskGeneralized(DaskRegressorMixin, DaskWhitened):
     """Generalized linear models with a log link, on Dask collections."""
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -86,13 +86,6 @@ class _DaskGeneralized(DaskWhitened):
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return during(self, self._mapped("predict", X), exposure)
-
-    def _n_outputs_of(self, table):
-        return 1
-
-    def _units_of(self, table):
-        # They are the mean, which is learnt.
-        return None
 
 
 class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
@@ -806,14 +799,3 @@ class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
         self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
-
-    @property
-    def _of_dask(self):
-        """The class whose ways on collections are taken."""
-        return _DaskGeneralized if self._learns_sizes else DaskDPRidge
-
-    def _n_outputs_of(self, table):
-        return self._of_dask._n_outputs_of(self, table)
-
-    def _units_of(self, table):
-        return self._of_dask._units_of(self, table)
