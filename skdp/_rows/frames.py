@@ -110,10 +110,6 @@ class Frame:
         columns = tuple(_of_rows(column, is_kept) for column in self.columns)
         return replace(self, columns=columns, n_rows=int(np.count_nonzero(is_kept)))
 
-    def without_rows(self):
-        """Return the columns, by name and kind, with no rows in them."""
-        return self.take(np.zeros(self.n_rows, dtype=bool))
-
     @property
     def untyped(self):
         """Places of the columns whose kind isn't decided yet."""

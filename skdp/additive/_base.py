@@ -23,7 +23,7 @@ from skdp.additive._plan import ConstantPlan, plan_additive, strength_of
 from skdp.additive._reading import ReadingMixin
 from skdp.additive._second_fit import SecondFitMixin
 from skdp.additive._shapes import all_noise, bent, means_of, monotone, shape_of
-from skdp.additive._table import MemoryTable, ReadTable
+from skdp.additive._table import MemoryTable, TableSettings
 from skdp.linear_model._base import (
     EXECUTION_CONSTRAINTS,
     POSITIVE,
@@ -117,17 +117,18 @@ class BaseAdditive(
         return assumed_kinds(self._read, self._untyped) + self._linear()._assumed()
 
     def _read_table(self, X):
-        """Return the table, and what is given of it, as a `ReadTable`."""
+        """Return the table, and what is known of it and asked for, as `TableSettings`."""
         frame = read_frame(self, X, reset=True)
         pairs = chosen_pairs(self._named_pairs(), frame.names, "interactions")
-        signs = chosen_signs(self.monotonic_cst, frame, pairs)
+        signs = chosen_signs(self.monotonic_cst, frame.names, frame.kinds, pairs)
         frame = frame.decided({place: NUMERIC for place in frame.untyped if signs[place]})
         specs = specs_of(self, frame.names, frame.kinds)
-        return ReadTable(frame, with_choices(specs, pairs, signs), pairs, signs)
+        specs = with_choices(specs, pairs, signs)
+        return frame, TableSettings(frame.typed, specs, pairs, signs)
 
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""
-        frame = self._read_table(X).frame
+        frame, _ = self._read_table(X)
         return assumed_kinds(frame.typed, [frame.names[place] for place in frame.untyped])
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -176,23 +177,25 @@ class BaseAdditive(
     def _fit_table(self, X, y, groups, public_weight, exposure=None):
         """Fit the model; rows of exposure 0 count as null records from the start."""
         y = self._validated_y(y)
-        read = self._read_table(X)
-        quietly(check_consistent_length, y, range(read.frame.n_rows))
+        frame, settings = self._read_table(X)
+        quietly(check_consistent_length, y, range(frame.n_rows))
         model = self._linear()
         targets, units, weights = model._read_targets(y, public_weight)
         targets = model._with_exposure(targets, exposure)
         n_outputs = model._n_outputs(targets.shape[1])
-        self._check_curves(read.signs, n_outputs > 1)
+        self._check_curves(settings.signs, n_outputs > 1)
         codes, n_records = model._records(groups, targets, weights)
-        plan = self._plan_of(read.specs, n_records, n_outputs, codes is not None)
+        plan = self._plan_of(settings.specs, n_records, n_outputs, codes is not None)
         run = plan.start(self.random_state)
         if isinstance(plan, ConstantPlan):
-            return self._fit_constant(targets, units, public_weight, model, read, plan, run)
-        frame = replace(read.frame, groups=codes)
-        table = MemoryTable.of(frame, targets, weights, model._void_rows(targets))
+            return self._fit_constant(
+                targets, units, public_weight, model, frame, settings, plan, run
+            )
+        frame = replace(frame, groups=codes)
+        table = self._in_memory(frame, targets, weights, model._void_rows(targets))
         return self._fit_terms(
             table,
-            read._replace(frame=frame.without_rows()),
+            settings,
             model,
             units,
             plan,
@@ -207,7 +210,7 @@ class BaseAdditive(
     def _fit_terms(
         self,
         table,
-        read,
+        settings,
         model,
         units,
         plan,
@@ -225,16 +228,17 @@ class BaseAdditive(
         Its linear model is for targets in `units`. `n_there` is the number of records with a
         weight, None where that isn't public.
         """
-        frame, table, specs, plan = settle_kinds(
-            read.frame, table, read.specs, partial(specs_of, self), plan=plan, run=run
+        table, specs, plan = settle_kinds(
+            table, settings.specs, partial(specs_of, self), plan=plan, run=run
         )
-        basis = self._learn_basis(table, n_there, specs, read.pairs, read.signs, plan, run)
+        settings = settings._replace(specs=specs)
+        basis = self._learn_basis(table, n_there, settings, plan, run)
         fitted, units = self._fit_models(
             table,
             model,
             basis,
             units,
-            read.signs,
+            settings.signs,
             plan,
             run,
             n_targets=n_targets,
@@ -245,14 +249,21 @@ class BaseAdditive(
             fitted,
             units,
             self._kept_model(model),
-            frame,
-            read.signs,
+            settings,
             plan,
             run,
             n_there=n_there,
             also_public=also_public,
             also_not_covered=also_not_covered,
         )
+
+    def _in_memory(self, frame, targets, weights, is_void):
+        """Return a table in memory in which rows of weight 0 aren't counted."""
+        counted = frame
+        if weights.is_zero is not None:
+            counted = frame.take(~weights.is_zero)
+            is_void = None if is_void is None else is_void[~weights.is_zero]
+        return MemoryTable(frame, counted, targets, weights, is_void)
 
     def _kept_model(self, model):
         """Return the linear model that predicts after the fit."""
@@ -269,8 +280,9 @@ class BaseAdditive(
             return None
         return n_records if weights.is_zero is None else int(np.count_nonzero(~weights.is_zero))
 
-    def _learn_basis(self, table, n_there, specs, pairs, signs, plan, run):
+    def _learn_basis(self, table, n_there, settings, plan, run):
         """Return the terms of a table, pairs last; see `learn_table`."""
+        _, specs, pairs, signs = settings
         terms = learn_table(table, specs, plan=plan.table, run=run, n_there=n_there)
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         sides = [on_fewer_knots(term, tuned.KNOTS_OF_PAIR) for term in terms]
@@ -299,8 +311,7 @@ class BaseAdditive(
         fitted,
         target_units,
         model,
-        frame,
-        signs,
+        settings,
         plan,
         run,
         *,
@@ -311,7 +322,7 @@ class BaseAdditive(
         """Publish what a fit found, and its report; for `target_units` see `_set_coefs`."""
         check_finite(fitted.coefs)
         self._n_there = float("nan") if n_there is None else n_there
-        self._read, self._untyped = frame.typed, learnt_names(plan)
+        self._read, self._untyped = settings.typed, learnt_names(plan)
         run.finish()
         self.privacy_report_ = plan.report(
             of_models=fitted.reports,
@@ -323,16 +334,19 @@ class BaseAdditive(
         model._set_coefs(fitted.coefs, 1.0, target_units)
         self._set_target_units(model, target_units)
         covariance = np.max(unit_of(target_units)) ** 2 * fitted.covariance
-        are_noise = self._set_terms(model, fitted.basis, frame, signs, covariance)
+        are_noise = self._set_terms(model, fitted.basis, settings, covariance)
         if is_private(self):
-            self._warn_of_noise(plan, len(frame.names), len(fitted.coefs), are_noise=are_noise)
+            self._warn_of_noise(
+                plan, len(settings.specs.names), len(fitted.coefs), are_noise=are_noise
+            )
         return self
 
-    def _set_terms(self, model, basis, frame, signs, covariance):
+    def _set_terms(self, model, basis, settings, covariance):
         """Publish the terms of a linear model of a basis, their means taken off.
 
         Return whether all of them are noise, even together.
         """
+        specs, signs = settings.specs, settings.signs
         coefs, shapes = np.atleast_2d(model.coef_).copy(), []
         intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
         covariances = [covariance[part, part] for part in basis.slices]
@@ -343,16 +357,16 @@ class BaseAdditive(
             shapes.append(shape)
 
         parts = list(zip(shapes, basis.slices, covariances, strict=True))
-        terms = tuple(shape.read(coefs[:, part], c, frame.names) for shape, part, c in parts)
+        terms = tuple(shape.read(coefs[:, part], c, specs.names) for shape, part, c in parts)
         model.coef_ = coefs if model.coef_.ndim == 2 else coefs[0]
         model.intercept_ = float(intercept[0]) if np.ndim(model.intercept_) == 0 else intercept
         offsets = means_of(shapes, basis, coefs)
-        self._kinds, self._basis, self._model, self._offsets = frame.kinds, basis, model, offsets
+        self._kinds, self._basis, self._model, self._offsets = specs.kinds, basis, model, offsets
         self.terms_ = terms
         of_means = intercept + offsets.sum(axis=0)
         self.intercept_ = float(of_means[0]) if np.ndim(model.intercept_) == 0 else of_means
         self.term_importances_ = np.array([term.importance for term in terms])
-        self.feature_importances_ = np.zeros(len(frame.names))
+        self.feature_importances_ = np.zeros(len(specs.names))
         for term, importance in zip(basis.terms, self.term_importances_, strict=True):
             # Features share alike what only all of them together do, as by Shapley values.
             self.feature_importances_[list(term.features)] += importance / len(term.features)

@@ -31,12 +31,12 @@ def count_signs(monotonic_cst):
     return sum(sign != 0 for sign in signs)
 
 
-def chosen_signs(monotonic_cst, frame, pairs):
+def chosen_signs(monotonic_cst, names, kinds, pairs):
     """Return for each column 1, -1 or 0: whether its curve is to rise, to fall, or is free.
 
     Columns whose kind isn't known yet may have a sign, which says that they hold numbers.
     """
-    signs = [None] * len(frame.names)
+    signs = [None] * len(names)
     if monotonic_cst is None:
         return [0] * len(signs)
     by_column = monotonic_cst
@@ -46,7 +46,7 @@ def chosen_signs(monotonic_cst, frame, pairs):
             raise ValueError(_SIGNS)
         by_column = dict(enumerate(by_place))
     for column, sign in by_column.items():
-        place = find_column(column, frame.names)
+        place = find_column(column, names)
         if place is None:
             raise ValueError(NO_COLUMN.format("monotonic_cst", column))
         if signs[place] is not None or sign not in (-1, 0, 1):
@@ -55,7 +55,7 @@ def chosen_signs(monotonic_cst, frame, pairs):
     signs = [sign or 0 for sign in signs]
     in_pairs = {place for pair in pairs for place in pair}
     for place, sign in enumerate(signs):
-        name, kind = frame.names[place], frame.kinds[place]
+        name, kind = names[place], kinds[place]
         if sign and not holds_numbers(kind) and kind != UNTYPED:
             content = "booleans" if kind == BOOLEAN else "words"
             raise ValueError(_NO_ORDER.format(name, content))

@@ -1,6 +1,7 @@
 """Shares of classes, or means of targets, where they are all that is released."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -87,26 +88,28 @@ class ConstantMixin:
     _learn_basis: Callable
     _publish: Callable
 
-    def _fit_constant(self, targets, target_units, public_weight, model, read, plan, run):
+    def _fit_constant(
+        self, targets, target_units, public_weight, model, frame, settings, plan, run
+    ):
         """Learn the shares of classes or the means of targets alone."""
         for note in plan.notes:
             warn_user(note)
         if plan.ranges is not None and hardly_tells(plan.ranges):
             warn_user(FEW_FOR_TARGETS)
-        frame, specs, pairs, signs = read
         weights = weigh(check_public_weight(public_weight, frame.n_rows))
         # Rows without columns: nothing but targets is asked of them.
         rows = MemoryRows(model, np.empty((frame.n_rows, 0)), targets, weights)
         target_units, _ = model._learn_targets(rows, target_units, plan, run)
         means = release_constants(rows.records().targets, weights, frame, plan, run)
         frame = frame.decided(dict.fromkeys(frame.untyped, WORD))
-        basis = self._learn_basis(frame, None, without_learning(specs), pairs, signs, plan, run)
+        specs = replace(without_learning(settings.specs), kinds=frame.kinds)
+        settings = settings._replace(specs=specs)
+        basis = self._learn_basis(frame, None, settings, plan, run)
         return self._publish(
             of_constants(self._constants(means, target_units), basis),
             target_units,
             model,
-            frame,
-            signs,
+            settings,
             plan,
             run,
             # Numbers of records are known only for terms that are learnt.

@@ -11,14 +11,15 @@ from skdp._rows.frames import Frame
 from skdp._rows.fused import are_compiled
 from skdp.additive import _tuned as tuned
 from skdp.linear_model._memory import MemoryRows
+from skdp.preprocessing.table._given import ColumnSpecs
 
 
-class ReadTable(NamedTuple):
-    """What a fit knows of a table before it learns from it, wherever its rows are."""
+class TableSettings(NamedTuple):
+    """What is known of a table and asked for, wherever its rows are."""
 
-    # Its names and kinds count, and its rows don't.
-    frame: Frame
-    specs: object
+    # Names of the columns whose types say what they hold.
+    typed: tuple
+    specs: ColumnSpecs
     # Pairs of columns that are to have a surface, and 1 or -1 for curves that rise or fall.
     pairs: tuple
     signs: tuple
@@ -28,8 +29,8 @@ class ReadTable(NamedTuple):
 class MemoryTable:
     """A table in memory that answers queries, and becomes rows in the columns of a basis.
 
-    Tables in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods. Rows that
-    are void add nothing, and those of weight 0 aren't `counted`.
+    Tables in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods. The rows
+    that are `counted` have a weight, and those of them that are void add nothing.
     """
 
     frame: Frame
@@ -37,15 +38,6 @@ class MemoryTable:
     targets: np.ndarray
     weights: Weights
     is_void: np.ndarray | None
-
-    @classmethod
-    def of(cls, frame, targets, weights, is_void):
-        """Leave out rows of weight 0."""
-        counted = frame
-        if weights.is_zero is not None:
-            counted = frame.take(~weights.is_zero)
-            is_void = None if is_void is None else is_void[~weights.is_zero]
-        return cls(frame, counted, targets, weights, is_void)
 
     def ask(self, query):
         """Return the answer to a `Query`."""

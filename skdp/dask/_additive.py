@@ -68,21 +68,21 @@ class DaskAdditive(DaskTwin):
     def _fit_parts(self, X, y, groups, exposure=None):
         """Fit the model; rows of exposure 0 count as null records from the start."""
         client, table = self._opened(X, y, groups, exposure)
-        read = self._read_table(typed_row(X))
+        frame, settings = self._read_table(typed_row(X))
         model = self._linear()
         n_targets = model._n_targets_of(table, has_exposure=exposure is not None)
         n_outputs = model._n_outputs(n_targets)
-        self._check_curves(read.signs, n_outputs > 1)
+        self._check_curves(settings.signs, n_outputs > 1)
         reads = self._reading()
         set_columns(reads, table)
-        reads._kinds = read.frame.kinds
+        reads._kinds = frame.kinds
         reader = _Reader(reads, model._reading(), self.n_jobs)
         with passes(table, reader, client=client) as rows:
             n_records, by_group = rows.count_records(groups)
-            plan = self._plan_of(read.specs, n_records, n_outputs, by_group)
+            plan = self._plan_of(settings.specs, n_records, n_outputs, by_group)
             return self._fit_terms(
                 rows,
-                read,
+                settings,
                 model,
                 model._units_of(table),
                 plan,

@@ -150,7 +150,7 @@ def describe(
 
     # 4. release
     frame = replace(frame, rows=counted_rows(range(frame.n_rows), codes, run.coins()))
-    frame, _, specs, plan = settle_kinds(frame, frame, specs, read_specs, plan=plan, run=run)
+    frame, specs, plan = settle_kinds(frame, specs, read_specs, plan=plan, run=run)
     columns, tables = release_description(frame, specs, pairs, plan=plan, run=run)
     run.finish()
 

@@ -53,17 +53,15 @@ class Tally(NamedTuple):
         return DATE_ENTRY if self.kind == NUMERIC else NUMBER_ENTRY
 
 
-def settle_kinds(frame, counted, specs, make_specs, *, plan, run):
+def settle_kinds(table, specs, make_specs, *, plan, run):
     """Learn the kinds of untyped columns; return all for kinds that are known, and what follows.
 
     Where there are no such columns, all is returned as it is.
 
     Parameters
     ----------
-    frame : Frame
-        Its columns are typed, declared or untyped.
-    counted : Frame
-        The records that count, or what else has `tallies` and `decided` of them.
+    table : Frame
+        The records that count, or what else has `ask` and `decided` of them.
     specs : ColumnSpecs
     make_specs : callable
         It makes `ColumnSpecs` of names and kinds.
@@ -73,28 +71,25 @@ def settle_kinds(frame, counted, specs, make_specs, *, plan, run):
 
     Returns
     -------
-    frame, counted : Frame, and the type of `counted`
+    table : Frame, or what it was
     specs : ColumnSpecs
     plan : TablePlan or AdditivePlan
         The plan of the rest of the fit, which is charged already.
     """
     if not specs.untyped:
-        return frame, counted, specs, plan
+        return table, specs, plan
     mechanism = run.mechanism(KINDS)
-    exact = counted.ask(CountsByClass(specs.untyped, mechanism.grid))
+    exact = table.ask(CountsByClass(specs.untyped, mechanism.grid))
     released = release_together(run, KINDS, exact)
     tally_of = {
         place: Tally(counts, mechanism.noise_std)
         for place, counts in zip(specs.untyped, released, strict=True)
     }
     kinds = {place: tally.kind for place, tally in tally_of.items()}
-    decided = frame.decided(kinds)
-    counted = decided if counted is frame else counted.decided(kinds)
+    all_kinds = tuple(kinds.get(place, kind) for place, kind in enumerate(specs.kinds))
     tallies = [tally_of.get(place) for place in range(len(specs.names))]
-    specs = replace(
-        make_specs(decided.names, decided.kinds), tallies=tallies, settings=specs.settings
-    )
+    specs = replace(make_specs(specs.names, all_kinds), tallies=tallies, settings=specs.settings)
     warn_of_mixtures(specs)
     plan = plan.following(specs)
     run.fill(FOLLOWING, plan.releases)
-    return decided, counted, specs, plan
+    return table.decided(kinds), specs, plan

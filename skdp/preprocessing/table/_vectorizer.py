@@ -250,13 +250,13 @@ class DPTableVectorizer(PrivateTransformer):
         run = plan.start(self.random_state)
 
         # 4. release
-        frame, counted, specs, plan = settle_kinds(
-            frame, counted, specs, partial(specs_of, self), plan=plan, run=run
+        counted, specs, plan = settle_kinds(
+            counted, specs, partial(specs_of, self), plan=plan, run=run
         )
         basis = Basis(learn_table(counted, specs, plan=plan, run=run, n_there=n_records))
 
         # 5. publish
-        self._kinds, self._basis = frame.kinds, basis
+        self._kinds, self._basis = specs.kinds, basis
         self._read, self._untyped = frame.typed, learnt_names(plan)
         numbers = [term for term in basis.terms if term.kind != "words"]
         words = [term for term in basis.terms if term.kind == "words"]
