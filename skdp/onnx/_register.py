@@ -6,7 +6,11 @@ from skl2onnx.shape_calculators.pipelines import pipeline_shape_calculator
 
 from skdp import additive, linear_model, preprocessing
 from skdp.accountant import PrivacyReport
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import (
+    DPCalibratedClassifier,
+    DPConformalClassifier,
+    DPConformalRegressor,
+)
 from skdp.linear_model._base import LinearClassifierMixin, LinearRegressorMixin
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.onnx import _graphs, _tables
@@ -142,6 +146,8 @@ def register():
     update_registered_converter(DPPipeline, "SkdpDPPipeline", *functions, options="passthrough")
     for kind in (DPGridSearch, DPRandomizedSearch):
         _tell(kind, _refuse_search, _graphs.convert_regressor)
+    for kind in (DPConformalClassifier, DPConformalRegressor):
+        _tell(kind, _refuse_conformal, _graphs.convert_regressor)
 
 
 def _of_kind(kind):
@@ -160,3 +166,11 @@ def _tell(kind, shape, convert, options=None):
 def _refuse_search(operator):
     name = type(operator.raw_operator).__name__
     raise TypeError(f"A {name} isn't converted, but its model is: best_estimator_.")
+
+
+def _refuse_conformal(operator):
+    name = type(operator.raw_operator).__name__
+    raise TypeError(
+        f"A {name} isn't converted, as a file has no intervals and no sets, but its model is: "
+        "estimator_. quantile_ makes them of its output."
+    )

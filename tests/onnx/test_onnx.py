@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 import skdp
 from skdp import linear_model, preprocessing
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import DPCalibratedClassifier, DPConformalClassifier
 from skdp.exceptions import LostDataWarning, PrivacyWarning
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline
@@ -774,6 +774,15 @@ def test_searches_are_refused_and_their_model_is_not():
         run(search, X)
     _, probabilities = run(search.best_estimator_, X, options=PLAIN)
     np.testing.assert_allclose(probabilities, search.predict_proba(X), atol=1e-12)
+
+
+def test_sets_are_refused_and_their_model_is_not():
+    model = linear_model.DPLogisticRegression(classes=[0, 1])
+    sets = DPConformalClassifier(model, epsilon=50.0).fit(X, TWO)
+    with pytest.raises(TypeError, match=r"DPConformalClassifier isn't converted.*estimator_"):
+        run(sets, X)
+    _, probabilities = run(sets.estimator_, X, options=PLAIN)
+    np.testing.assert_allclose(probabilities, sets.predict_proba(X), atol=1e-12)
 
 
 def test_dask_models_through_their_local_form():
