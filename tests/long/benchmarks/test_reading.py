@@ -1,4 +1,4 @@
-"""The scripts of reading run, and Adult loses nothing in types that say nothing of its columns."""
+"""Scripts that read and predict run, and Adult loses nothing where types say nothing of it."""
 
 import pandas as pd
 import pytest
@@ -18,6 +18,16 @@ def test_reading_runs(run):
 def test_containers_run(run):
     table = run("containers", "--epsilons 2 --seeds 0 1", "containers").set_index("way")
     assert list(table.index) == ["typed", "objects", "text", "decimals"]
+
+
+def test_predicting_runs(run, folder):
+    options = "--rows 200 --fit-rows 300 --repeats 1"
+    table = run("predict", options, "predict").set_index("contender")
+    assert len(table) == 7
+    assert (table["seconds"] > 0.0).all()
+    assert table.loc["trees", "over_trees"] == 1.0
+    adult = run("predict", f"{options} --table {folder / 'adult.csv.gz'}", "predict")
+    assert (adult["rows"] == 200).all()
 
 
 def test_adult_without_types_is_as_good():
