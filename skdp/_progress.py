@@ -85,13 +85,16 @@ class Progress:
     def released(self, name, place, n_planned):
         """Return what to call with the number of steps that are made of a planned release."""
         what = f"release {place}/{n_planned}: {name}"
-        return lambda n_done, n_total: self._count(what, n_done, n_total)
+        return lambda n_done, n_total: self._count(what, n_done, n_total, (place - 1, n_planned))
 
-    def _count(self, what, n_done, n_total):
+    def _count(self, what, n_done, n_total, within=(0, 1)):
+        """Show how many of some steps are done: a part of so many that follows others."""
+        # The same number of marks is shown however many steps there are.
         most = self._display.most_marks
         if most * n_done // n_total > most * (n_done - 1) // n_total:
             text = what if n_total == 1 else f"{what} {n_done}/{n_total}"
-            self._show(text, n_done, n_total)
+            n_before, n_parts = within
+            self._show(text, n_before * n_total + n_done, n_parts * n_total)
 
     def _show(self, text, n_done, n_total):
         # Users choose names of steps.
@@ -113,7 +116,7 @@ class _Unseen(Progress):
     def _show(self, text, n_done, n_total):
         pass
 
-    def _count(self, what, n_done, n_total):
+    def _count(self, what, n_done, n_total, within=(0, 1)):
         pass
 
 

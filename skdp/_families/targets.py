@@ -30,7 +30,8 @@ class TargetUnits(NamedTuple):
 class RateUnits(NamedTuple):
     """The mean that amounts are divided by, and where rows have exposures, how these are cut.
 
-    Amounts beside exposures are divided by the mean exposure, too: a mean is that of a rate then.
+    With exposures, `mean` is that of a rate. Exposures are divided by their own mean, and amounts
+    by the product of both.
     """
 
     mean: float

@@ -259,11 +259,10 @@ class BaseAdditive(
 
     def _in_memory(self, frame, targets, weights, is_void):
         """Return a table in memory in which rows of weight 0 aren't counted."""
-        counted = frame
-        if weights.is_zero is not None:
-            counted = frame.take(~weights.is_zero)
-            is_void = None if is_void is None else is_void[~weights.is_zero]
-        return MemoryTable(frame, counted, targets, weights, is_void)
+        if weights.is_zero is None:
+            return MemoryTable(frame, frame, slice(None), targets, weights, is_void)
+        places = np.flatnonzero(~weights.is_zero)
+        return MemoryTable(frame, frame.take(~weights.is_zero), places, targets, weights, is_void)
 
     def _kept_model(self, model):
         """Return the linear model that predicts after the fit."""

@@ -3,7 +3,7 @@
 from sklearn.base import RegressorMixin
 
 from skdp._estimator import is_private
-from skdp._sklearn import StrOptions, _fit_context, quietly, validate_data
+from skdp._sklearn import StrOptions, _fit_context, in_order_of_rows, quietly, validate_data
 from skdp.additive import _tuned as tuned
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
 from skdp.additive._plan import Alone
@@ -99,8 +99,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         learns their mean and size.
     exposure_bounds : pair of floats (low, high), default=None
         Public range of the exposures, where a fit has some. A row that was seen for longer than
-        `high` counts as one of that exposure, with its target reduced by the same factor. None
-        learns how long most rows were seen, from the share of the budget that tells of the targets.
+        `high` counts as one of that exposure, with its target reduced by the same factor; `low` is
+        0 or more, and cuts nothing. None learns how long most rows were seen, from the share of the
+        budget that tells of the targets.
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``
@@ -338,6 +339,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         """
         return self._fit_table(X, y, groups, public_weight, exposure)
 
+    @in_order_of_rows
     def predict(self, X, exposure=None):
         """Predict targets, clipped to ``target_bounds_``; rates after a fit to exposures.
 
@@ -369,6 +371,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             raise ValueError(NO_EXPOSURE)
         return self._model._during(means, exposure)
 
+    @in_order_of_rows
     def score(self, X, y, sample_weight=None, exposure=None):
         """Return R2, or D2 of the deviance that is minimised. Computed without noise: not private.
 

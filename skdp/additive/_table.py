@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._families.weights import Weights
-from skdp._rows.bounds import void_records
+from skdp._rows.bounds import null_records_among, void_records
 from skdp._rows.frames import Frame
 from skdp._rows.fused import are_compiled
 from skdp.additive import _tuned as tuned
@@ -30,18 +30,20 @@ class MemoryTable:
     """A table in memory that answers queries, and becomes rows in the columns of a basis.
 
     Tables in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods. The rows
-    that are `counted` have a weight, and those of them that are void add nothing.
+    that are `counted`, at such `places`, have a weight, and rows that are void add nothing.
     """
 
     frame: Frame
     counted: Frame
+    places: np.ndarray | slice
     targets: np.ndarray
     weights: Weights
     is_void: np.ndarray | None
 
     def ask(self, query):
         """Return the answer to a `Query`."""
-        with void_records(self.is_void):
+        is_void = None if self.is_void is None else self.is_void[self.places]
+        with null_records_among(self.places, self.frame.n_rows), void_records(is_void):
             return self.counted.ask(query)
 
     def decided(self, kinds):

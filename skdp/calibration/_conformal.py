@@ -12,8 +12,9 @@ from skdp.linear_model._base import RowPrivateEstimator
 from skdp.metrics._scorings import predict, probabilities, read_labels, read_targets
 
 _NO_PROBABILITIES = (
-    "estimator has no predict_proba, which sets of labels need: put a classifier without "
-    "probabilities into a DPCalibratedClassifier."
+    "estimator has no predict_proba, which sets of labels need: put a private classifier without "
+    "probabilities into a DPCalibratedClassifier, and one that was fitted before into a "
+    "CalibratedClassifierCV of scikit-learn."
 )
 
 
@@ -45,7 +46,8 @@ class DPConformalRegressor(RegressorMixin, BaseConformal):
         itself, such as scikit-learn's, as ``sklearn.frozen.FrozenEstimator(model)``: it must have
         been fitted to other records.
     confidence_level : float, default=0.9
-        Probability, in (0, 1), that the target of a new record is in its interval, at least.
+        Probability, within 1e-6 and 1 - 1e-9, that the target of a new record is in its interval,
+        at least.
     calibration_size : float or "auto", default="auto"
         Share of the records, or groups, that are kept apart, in (0, 1). "auto" is 0.2 to 0.5, and
         as small as leaves the mean coverage close to the level; it follows from public numbers. All
@@ -126,6 +128,7 @@ class DPConformalRegressor(RegressorMixin, BaseConformal):
     _kind = "regressor"
     _is_kind = staticmethod(is_regressor)
     _endless = "intervals are infinite"
+    _wide = "intervals may be many times too wide"
 
     def __init__(
         self,
@@ -210,8 +213,11 @@ class DPConformalRegressor(RegressorMixin, BaseConformal):
         return Outcomes(targets)
 
     def _scores(self, estimator, X, outcomes, rows):
+        targets = outcomes.values[rows]
         predicted = np.asarray(predict(estimator, X), dtype=np.float64)
-        return np.abs(outcomes.values[rows] - predicted)
+        if predicted.shape != targets.shape:
+            raise ValueError("the estimator must predict one number for each row.")
+        return np.abs(targets - predicted)
 
     def _publish(self, quantile, classes):
         self.quantile_ = quantile
@@ -234,7 +240,9 @@ class DPConformalClassifier(ClassifierMixin, BaseConformal):
 
     whatever the estimator and the distribution of the records are. The probability is over the new
     record, the calibration records and the noise. It needs records that are drawn alike, the new
-    one included.
+    one included, and labels among the classes. Where these are read from y, the probability that a
+    new label is none of them is to be taken off: declare the estimator's `classes`. Of a frozen
+    estimator, records with labels that it knows are covered.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its label) under `adjacency`, or for a fit with `groups`, for one group. A
@@ -252,7 +260,8 @@ class DPConformalClassifier(ClassifierMixin, BaseConformal):
         any fitted classifier that predicts each row by itself, such as scikit-learn's, as
         ``sklearn.frozen.FrozenEstimator(model)``: it must have been fitted to other records.
     confidence_level : float, default=0.9
-        Probability, in (0, 1), that the label of a new record is in its set, at least.
+        Probability, within 1e-6 and 1 - 1e-9, that the label of a new record is in its set, at
+        least.
     calibration_size : float or "auto", default="auto"
         Share of the records, or groups, that are kept apart, in (0, 1). "auto" is 0.2 to 0.5, and
         as small as leaves the mean coverage close to the level; it follows from public numbers. All
@@ -330,6 +339,7 @@ class DPConformalClassifier(ClassifierMixin, BaseConformal):
     _kind = "classifier"
     _is_kind = staticmethod(is_classifier)
     _endless = "sets have all classes"
+    _wide = "sets may have many classes too many"
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """A model of some records, and noisy counts of the others by how wrong it is there."""
 
 import math
+import warnings
 from collections.abc import Callable
 from numbers import Real
 from typing import ClassVar, NamedTuple
@@ -48,8 +49,8 @@ _SIZE_OF_FROZEN = (
     "Leave it at its default."
 )
 _TOO_FEW = (
-    "The calibration records are too few: {results}. With {n} of them, this noise and "
-    "confidence_level={level:g} it takes about {needed} at least."
+    "The calibration records are too few, or their scores too large: {results}. With {n} of them, "
+    "this noise and confidence_level={level:g} it takes about {needed} at least."
 )
 _FROM_FROZEN = ("n_features_in_", "feature_names_in_")
 
@@ -80,6 +81,7 @@ class BaseConformal(AroundPrivate):
     _kind: ClassVar[str]
     _is_kind: ClassVar[Callable]
     _endless: ClassVar[str]
+    _wide: ClassVar[str]
     _read_with_y: Callable
     _outcomes: Callable
     _outcomes_for: Callable
@@ -88,7 +90,8 @@ class BaseConformal(AroundPrivate):
 
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit", "predict"])],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+        # Closer to 0 or 1, a level and its complement have no digits in common.
+        "confidence_level": [Interval(Real, 1e-6, 1 - 1e-9, closed="both")],
         "calibration_size": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
         **BUDGET_CONSTRAINTS,
     }
@@ -128,12 +131,13 @@ class BaseConformal(AroundPrivate):
         """
         self._check_estimator()
         calibrated = self._calibrate if self._is_frozen() else self._fit_and_calibrate
-        plan, quantile = calibrated(X, y, groups)
+        plan, found = calibrated(X, y, groups)
         self.n_calibration_ = plan.n_calibration
-        if math.isinf(quantile):
+        if found.is_far:
+            results = self._endless if math.isinf(found.value) else self._wide
             needed = n_needed(plan.level, plan.counts.mechanism.noise_std)
             facts = {"n": plan.n_calibration, "level": plan.level, "needed": needed}
-            warn_user(_TOO_FEW.format(results=self._endless, **facts))
+            warn_user(_TOO_FEW.format(results=results, **facts))
         return self
 
     def _fit_and_calibrate(self, X, y, groups):
@@ -163,19 +167,19 @@ class BaseConformal(AroundPrivate):
             fit_groups(estimator, take_rows(X, rest), y[rest], people)
         run.made_within(*plan.fit.names)
         scores = quietly(self._scores, estimator, take_rows(X, held), outcomes, held)
-        quantile = find_quantile(scores, plan, run, coins)
+        found = find_quantile(scores, plan, run, coins)
         run.finish()
 
         # 5. publish
         # The published estimator holds no seed, and another fit of it is charged like any other.
         self.estimator_ = estimator.set_params(random_state=None, ledger=self.ledger)
-        self._publish(quantile, outcomes.classes)
+        self._publish(found.value, outcomes.classes)
         self.privacy_report_ = plan.report(
             reproducible=run.reproducible,
             also_public=self.estimator._assumed(),
             open_parts=self.estimator._open_parts(),
         )
-        return plan, quantile
+        return plan, found
 
     def _calibrate(self, X, y, groups):
         """Calibrate a frozen estimator, which reads rows in its own way."""
@@ -190,16 +194,16 @@ class BaseConformal(AroundPrivate):
         run = plan.start(self.random_state)
         coins = run.coins()
         counted = counted_rows(scores, codes, coins)
-        quantile = find_quantile(scores[counted], plan, run, coins)
+        found = find_quantile(scores[counted], plan, run, coins)
         run.finish()
         self.estimator_ = self.estimator
         for name in _FROM_FROZEN:
             vars(self).pop(name, None)
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
-        self._publish(quantile, outcomes.classes)
+        self._publish(found.value, outcomes.classes)
         self.privacy_report_ = plan.report(reproducible=run.reproducible)
-        return plan, quantile
+        return plan, found
 
     def _is_frozen(self):
         return type(self.estimator) is FrozenEstimator
@@ -230,7 +234,9 @@ class BaseConformal(AroundPrivate):
 
         def report_of_fit(n_fitted):
             part = self._part(budget)
-            return part._preview(n_fitted, n_features, n_outputs, by_group=by_group)
+            # The fit itself warns.
+            with warnings.catch_warnings(action="ignore"):
+                return part._preview(n_fitted, n_features, n_outputs, by_group=by_group)
 
         return plan_conformal(
             budget,

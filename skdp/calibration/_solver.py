@@ -1,6 +1,7 @@
 """From scores of calibration records to a quantile that noise hardly ever makes too small."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,8 +9,18 @@ from skdp.calibration import _tuned as tuned
 from skdp.calibration._plan_conformal import OCTAVES, SCORES, ends_of_bins
 
 
+class Quantile(NamedTuple):
+    """A quantile of scores, and whether released counts show no records near it.
+
+    It is far if an octave or more is between it and all octaves that have records for certain.
+    """
+
+    value: float
+    is_far: bool
+
+
 def find_quantile(scores, plan, run, coins):
-    """Release counts of scores, and return the end of a bin, which may be infinite.
+    """Release counts of scores, and return a `Quantile`: the end of a bin, maybe infinite.
 
     It is at least the score of the rank that is planned, unless the noise leaves its band. Scores
     aren't negative, and one that isn't a number counts as infinite.
@@ -17,9 +28,8 @@ def find_quantile(scores, plan, run, coins):
     scores = np.where(np.isnan(scores), np.inf, scores)
     counts = np.bincount(_octaves(scores), minlength=tuned.N_OCTAVES)
     counts = run.release(OCTAVES, counts)
-    octave = _octave_of_rank(
-        counts, plan.octaves.mechanism.noise_std, plan.n_calibration, plan.design
-    )
+    found = _octaves_with_records(counts, plan.octaves.mechanism.noise_std, plan.n_calibration)
+    octave = _octave_of_rank(counts, *found, plan.n_calibration, plan.design)
     ends = ends_of_bins(plan.design.n_bins, octave)
     mechanism = plan.counts.mechanism
     is_possible = plan.design.rank <= plan.n_calibration
@@ -28,7 +38,8 @@ def find_quantile(scores, plan, run, coins):
     counts = np.bincount(np.searchsorted(ends, scores, side="right"), minlength=ends.size + 1)
     counts = run.release(SCORES, counts)
     place = crossing(counts, plan.n_calibration, plan.design.rank, critical * mechanism.noise_std)
-    return float(ends[place]) if is_possible and place < ends.size else math.inf
+    value = float(ends[place]) if is_possible and place < ends.size else math.inf
+    return Quantile(value, is_far=value > 2.0 ** (tuned.FIRST_OCTAVE + found[1] + 2))
 
 
 def crossing(counts, n_records, rank, deviation):
@@ -92,14 +103,13 @@ def _octaves(scores):
     return octave
 
 
-def _octave_of_rank(counts, noise_std, n_records, design):
+def _octave_of_rank(counts, first, last, n_records, design):
     """Return the power of 2 at which about the octave ends that the quantile will be in.
 
     It is a guess: a wrong one makes intervals wide, and not short. Counts are added up from above,
     as the noise of all octaves below would be larger than the number of records beyond the rank,
-    and from not far above those that have records for certain.
+    and from not far above those that have records for certain, the first to the last.
     """
-    first, last = _octaves_with_records(counts, noise_std, n_records)
     last = min(last + tuned.OCTAVES_BEYOND, counts.size - 1)
     beyond = np.cumsum(counts[last:first:-1])[::-1]
     is_enough = np.append(beyond <= n_records - design.rank - 0.5 * design.band, True)

@@ -406,8 +406,9 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         learns their mean and size.
     exposure_bounds : pair of floats (low, high), default=None
         Public range of the exposures, where a fit has some. A row that was seen for longer than
-        `high` counts as one of that exposure, with its target reduced by the same factor. None
-        learns how long most rows were seen, from the share of the budget that tells of the targets.
+        `high` counts as one of that exposure, with its target reduced by the same factor; `low` is
+        0 or more, and cuts nothing. None learns how long most rows were seen, from the share of the
+        budget that tells of the targets.
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
         enough work to pay for them, and at most two where sums aren't compiled (the extra ``fast``

@@ -17,7 +17,8 @@ def during(model, means, exposure):
     model._with_exposure(np.ones((1, 1)), np.ones(1))
     if not is_dask_collection(exposure):
         return means * check_exposure(exposure, len(means))
-    return means * getattr(exposure, "values", exposure)
+    blocks = getattr(exposure, "values", exposure)
+    return means * blocks.map_blocks(lambda one: check_exposure(one, len(one)), dtype=np.float64)
 
 
 class _DaskGeneralized(DaskRegressorMixin, DaskWhitened):
@@ -148,11 +149,12 @@ class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
         to rows that are not scaled: see :doc:`/theory/ball`.
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
-        None clips nothing.
+        None clips nothing. Predicted rates, of a fit with exposures, are not clipped to it.
     exposure_bounds : pair of floats (low, high), default=None
         Public range of the exposures, where a fit has some. A row that was seen for longer than
-        `high` counts as one of that exposure, with its target reduced by the same factor. None
-        learns how long most rows were seen, from the share of the budget that tells of the targets.
+        `high` counts as one of that exposure, with its target reduced by the same factor; `low` is
+        0 or more, and cuts nothing. None learns how long most rows were seen, from the share of the
+        budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -383,11 +385,12 @@ class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
         to rows that are not scaled: see :doc:`/theory/ball`.
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
-        None clips nothing.
+        None clips nothing. Predicted rates, of a fit with exposures, are not clipped to it.
     exposure_bounds : pair of floats (low, high), default=None
         Public range of the exposures, where a fit has some. A row that was seen for longer than
-        `high` counts as one of that exposure, with its target reduced by the same factor. None
-        learns how long most rows were seen, from the share of the budget that tells of the targets.
+        `high` counts as one of that exposure, with its target reduced by the same factor; `low` is
+        0 or more, and cuts nothing. None learns how long most rows were seen, from the share of the
+        budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -624,11 +627,12 @@ class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
         to rows that are not scaled: see :doc:`/theory/ball`.
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
-        None clips nothing.
+        None clips nothing. Predicted rates, of a fit with exposures, are not clipped to it.
     exposure_bounds : pair of floats (low, high), default=None
         Public range of the exposures, where a fit has some. A row that was seen for longer than
-        `high` counts as one of that exposure, with its target reduced by the same factor. None
-        learns how long most rows were seen, from the share of the budget that tells of the targets.
+        `high` counts as one of that exposure, with its target reduced by the same factor; `low` is
+        0 or more, and cuts nothing. None learns how long most rows were seen, from the share of the
+        budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public

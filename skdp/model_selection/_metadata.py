@@ -9,6 +9,8 @@ _REASONS = {
     "search's epsilon on every record, maybe more than it stated. Choose on other data.",
     "public_weight": "a search takes no public_weight: scores count all records alike. Choose "
     "without weights, and fit the best parameters with them once.",
+    "exposure": "a search takes no exposure: scores are of counts, and not of rates. Choose "
+    "parameters by other data, and fit them with exposures once.",
 }
 _OTHERS = (
     "a search takes no {!r} for its fits: what they release is planned from public numbers before "

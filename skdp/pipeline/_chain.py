@@ -28,8 +28,8 @@ from skdp.preprocessing import DPSimpleImputer
 _LONGEST, _SHORTEST = 1e30, 1e-30
 
 _FURTHER = (
-    "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
-    "planned for."
+    "fit of a private pipeline takes X, y and groups alone: what a step would learn from {!r} "
+    "isn't planned for. Fit the steps one after the other, each with a budget of its own."
 )
 _GROUPS = "groups are given to the pipeline, which passes them to all steps: fit(X, y, groups=ids)."
 

@@ -17,7 +17,16 @@ from skdp.linear_model import DPLogisticRegression
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPTableVectorizer
-from tests.door import LineTerm, PairTerm, Shape, WordsTerm, all_noise, gaussian_mu, monotone
+from tests.door import (
+    LineTerm,
+    PairTerm,
+    Shape,
+    WordsTerm,
+    all_noise,
+    gaussian_mu,
+    monotone,
+    null_records,
+)
 
 LOUD = {"epsilon": 20.0, "random_state": 0}
 
@@ -398,6 +407,20 @@ def test_groups_and_weights():
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
     with pytest.raises(ValueError, match="groups go without"):
         clone(model).fit(X, y, groups=groups, public_weight=weights)
+
+
+def test_null_records_are_those_of_all_rows_where_some_have_no_weight():
+    X, y = labelled()
+    X, y = X.iloc[:900], y[:900]
+    weights = np.where(np.arange(900) < 300, 0.0, 1.0)
+    model = DPAdditiveClassifier(classes=[0, 1], epsilon=5.0, random_state=0)
+    others = X.copy()
+    others.iloc[[500, -1]] = X.iloc[[20, 21]].to_numpy()
+    with null_records([500, -1]) as request:
+        one = clone(model).fit(X, y, public_weight=weights)
+        other = clone(model).fit(others, y, public_weight=weights)
+    assert request.consulted
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
 
 
 def test_rare_words_are_counted_among_the_records_that_have_a_weight():

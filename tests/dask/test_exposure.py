@@ -85,6 +85,9 @@ def test_what_does_not_fit_is_refused(policies):
     ):
         with pytest.raises(ValueError, match=words):
             model.fit(*data, exposure=in_parts(wrong))
+    fitted = model.fit(*data, exposure=in_parts(exposure))
+    with pytest.raises(ValueError, match="exposure must have finite entries"):
+        fitted.predict(data[0], exposure=in_parts(-exposure)).compute()
     with pytest.raises(TypeError, match="exposure must be a Dask"):
         model.fit(*data, exposure=exposure)
     with pytest.raises(ValueError, match="was given no exposure"):

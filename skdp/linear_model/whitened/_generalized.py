@@ -7,13 +7,14 @@ from numbers import Real
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
+from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_bounds, check_exposure, check_finite
 from skdp._families.losses import Tweedie, TweedieRate
 from skdp._families.targets import RateUnits, as_targets
 from skdp._rows.ball_queries import MeansOfTargets
 from skdp._rows.blocks import rounding_slack
-from skdp._sklearn import Interval, _fit_context, quietly
+from skdp._sklearn import Interval, _fit_context, in_order_of_rows, quietly
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import LinearRegressorMixin, is_private, weights_public
 from skdp.linear_model._fit import NO_EXPOSURE
@@ -284,6 +285,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """Return how far a linear predictor may be from that of the released mean."""
         return tuned.LARGEST_LINEAR_PREDICTOR if is_private(self) else math.inf
 
+    @in_order_of_rows
     def predict(self, X, exposure=None):
         """Predict means of targets, as rates where the model was fitted to exposures.
 
@@ -319,6 +321,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """Return means of so many exposures of rows."""
         return means * check_exposure(exposure, len(means))
 
+    @in_order_of_rows
     def score(self, X, y, sample_weight=None, exposure=None):
         """Return D2, the share of the deviance that is explained. Without noise: not private.
 
@@ -352,6 +355,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """Return D2 of predicted means, or of rates where rows have exposures."""
         if exposure is not None:
             exposure = check_exposure(exposure, len(means))
+            quietly(check_consistent_length, means, y, sample_weight)
             is_seen = exposure > 0.0
             weights = np.ones(len(means)) if sample_weight is None else np.asarray(sample_weight)
             sample_weight = (weights * exposure)[is_seen]
@@ -425,11 +429,12 @@ class DPPoissonRegressor(_GeneralizedLinear):
         to rows that are not scaled: see :doc:`/theory/ball`.
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
-        None clips nothing.
+        None clips nothing. Predicted rates, of a fit with exposures, are not clipped to it.
     exposure_bounds : pair of floats (low, high), default=None
         Public range of the exposures, where a fit has some. A row that was seen for longer than
-        `high` counts as one of that exposure, with its target reduced by the same factor. None
-        learns how long most rows were seen, from the share of the budget that tells of the targets.
+        `high` counts as one of that exposure, with its target reduced by the same factor; `low` is
+        0 or more, and cuts nothing. None learns how long most rows were seen, from the share of the
+        budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -604,11 +609,12 @@ class DPGammaRegressor(_GeneralizedLinear):
         to rows that are not scaled: see :doc:`/theory/ball`.
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
-        None clips nothing.
+        None clips nothing. Predicted rates, of a fit with exposures, are not clipped to it.
     exposure_bounds : pair of floats (low, high), default=None
         Public range of the exposures, where a fit has some. A row that was seen for longer than
-        `high` counts as one of that exposure, with its target reduced by the same factor. None
-        learns how long most rows were seen, from the share of the budget that tells of the targets.
+        `high` counts as one of that exposure, with its target reduced by the same factor; `low` is
+        0 or more, and cuts nothing. None learns how long most rows were seen, from the share of the
+        budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -789,11 +795,12 @@ class DPTweedieRegressor(_GeneralizedLinear):
         to rows that are not scaled: see :doc:`/theory/ball`.
     target_bounds : pair of floats (low, high), default=None
         Public range of y, if there is one. Targets and predictions beyond it are clipped to it.
-        None clips nothing.
+        None clips nothing. Predicted rates, of a fit with exposures, are not clipped to it.
     exposure_bounds : pair of floats (low, high), default=None
         Public range of the exposures, where a fit has some. A row that was seen for longer than
-        `high` counts as one of that exposure, with its target reduced by the same factor. None
-        learns how long most rows were seen, from the share of the budget that tells of the targets.
+        `high` counts as one of that exposure, with its target reduced by the same factor; `low` is
+        0 or more, and cuts nothing. None learns how long most rows were seen, from the share of the
+        budget that tells of the targets.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
@@ -982,6 +989,7 @@ class DPTweedieRegressor(_GeneralizedLinear):
             raise ValueError(NO_EXPOSURE)
         return super()._during(means, exposure)
 
+    @in_order_of_rows
     def score(self, X, y, sample_weight=None, exposure=None):
         """Return D2, the share of the deviance that is explained. Without noise: not private.
 
@@ -1031,8 +1039,10 @@ class DPTweedieRegressor(_GeneralizedLinear):
     def _planned_targets(self, *args):
         return self._kind._planned_targets(self, *args)
 
-    def _with_exposure(self, *args):
-        return self._kind._with_exposure(self, *args)
+    def _with_exposure(self, targets, exposure):
+        if self.exposure_bounds is not None and not self._learns_sizes:
+            raise ValueError(NO_EXPOSURE)
+        return self._kind._with_exposure(self, targets, exposure)
 
     def _void_rows(self, targets):
         return self._kind._void_rows(self, targets)

@@ -203,8 +203,9 @@ def test_bounds_of_exposures_that_no_fit_has_are_refused():
         for wrong in ((-1.0, 1.0), (1.0, 1.0), (0.0, np.inf)):
             with pytest.raises(ValueError, match="exposure_bounds must"):
                 model.set_params(exposure_bounds=wrong).fit(X, y, exposure=exposure)
-    with pytest.raises(ValueError, match="exposure is for counts"):
-        DPAdditiveRegressor(exposure_bounds=(0.0, 1.0)).fit(X, y)
+    for model in (DPAdditiveRegressor(), DPTweedieRegressor(power=0, target_bounds=(0, 9))):
+        with pytest.raises(ValueError, match="exposure is for counts"):
+            model.set_params(exposure_bounds=(0.0, 1.0)).fit(X, y)
 
 
 def test_bounds_that_are_given_cut_rows():
@@ -230,8 +231,13 @@ def test_frames_lists_and_sparse_rows():
     np.testing.assert_array_equal(model.coef_, expected)
     model.fit(csr_array(X), y, exposure=exposure)
     np.testing.assert_allclose(model.coef_, expected, atol=1e-6)
+    for method in (model.fit, model.score):
+        with pytest.raises(ValueError, match="index differs"):
+            method(X, frame["y"], exposure=frame["exposure"][::-1])
     with pytest.raises(ValueError, match="index differs"):
-        model.fit(X, frame["y"], exposure=frame["exposure"][::-1])
+        model.predict(frame[[0, 1, 2]], exposure=frame["exposure"][::-1])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(X, y[:-1], exposure=exposure)
 
 
 def test_metadata_is_routed():
