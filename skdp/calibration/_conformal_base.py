@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import ClassVar, NamedTuple
 
@@ -24,6 +25,7 @@ from skdp._estimator import (
     rehearse,
     require_groups,
 )
+from skdp._release.plan import CLASSES_READ
 from skdp._rows.bounds import counted_rows, null_records_among
 from skdp._rows.groups import encode_groups
 from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, quietly, take_rows
@@ -171,6 +173,10 @@ class BaseConformal(AroundPrivate):
         run.finish()
 
         # 5. publish
+        if outcomes.classes is not None and model_of(self.estimator).classes is None:
+            report = estimator.privacy_report_
+            assumed = (CLASSES_READ, *report.assumed_public)
+            estimator._restate(replace(report, assumed_public=assumed))
         # The published estimator holds no seed, and another fit of it is charged like any other.
         self.estimator_ = estimator.set_params(random_state=None, ledger=self.ledger)
         self._publish(found.value, outcomes.classes)

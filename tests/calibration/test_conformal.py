@@ -546,3 +546,13 @@ def test_levels_too_near_to_the_ends_are_refused(level):
     model = DPConformalRegressor(DPRidge(), confidence_level=level)
     with pytest.raises(ValueError, match="confidence_level"):
         model.fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+@pytest.mark.parametrize("classes", [None, [0, 1]])
+def test_the_report_of_the_model_inside_says_that_classes_were_read(classes):
+    X, _, labels = records(2000)
+    model = DPConformalClassifier(DPLogisticRegression(classes=classes), random_state=0)
+    model.fit(X, labels)
+    for report in (model.privacy_report_, model.estimator_.privacy_report_):
+        said = [words for words in report.assumed_public if words.startswith("the set of classes")]
+        assert len(said) == (classes is None)
