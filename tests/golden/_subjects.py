@@ -30,7 +30,11 @@ from skdp.accountant import (
 )
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.audit import audit
-from skdp.calibration import DPCalibratedClassifier
+from skdp.calibration import (
+    DPCalibratedClassifier,
+    DPConformalClassifier,
+    DPConformalRegressor,
+)
 from skdp.inspection import duality_gap, preview, total_report
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import (
@@ -438,6 +442,24 @@ for _name, _model in {
         subject(
             f"calibrated: {_name}, {_adjacency}",
             functools.partial(fit_calibrated, _model, _adjacency),
+        )
+
+
+def fit_conformal(around, model, adjacency):
+    X = rows(900)
+    y = labels(X) if around is DPConformalClassifier else X[:, 0]
+    model = around(model, adjacency=adjacency, epsilon=5.0, random_state=0).fit(X, y)
+    return model, model.predict(X[:20])
+
+
+for _name, _around, _model in (
+    ("sets", DPConformalClassifier, DPLogisticRegression(classes=[0, 1])),
+    ("intervals", DPConformalRegressor, DPRidge(target_bounds=(-1.0, 1.0))),
+):
+    for _adjacency in ADJACENCIES:
+        subject(
+            f"conformal: {_name}, {_adjacency}",
+            functools.partial(fit_conformal, _around, _model, _adjacency),
         )
 
 subject(
