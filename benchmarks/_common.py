@@ -174,6 +174,7 @@ def summarize(values, *names):
 
 def write_table(table, name, options, note=NOT_PRIVATE, show=True):
     """Write a table as CSV below comments, the command and a note, and print it."""
+    options.output.mkdir(parents=True, exist_ok=True)
     with open(options.output / name, "w", encoding="utf-8", newline="\n") as file:
         file.write(f"# {options.command}\n# {note}\n")
         table.to_csv(file, index=False, lineterminator="\n")

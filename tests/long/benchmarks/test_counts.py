@@ -15,7 +15,9 @@ def test_counts_run(run, load_script, monkeypatch):
 
 def test_little_is_lost_where_rows_are_many():
     table = pd.read_csv(ROOT / "benchmarks" / "results" / "counts.csv", comment="#")
-    many = table[(table["rows"] > 50_000) & (table["epsilon"] == 1.0)]
-    assert len(many) == 2
-    assert (many["lost"] + 2.0 * many["lost_se"] < 0.003).all()
+    many = table[(table["rows"] > 50_000) & (table["epsilon"] == 1.0)].set_index("set")
+    most_lost = many["lost"] + 2.0 * many["lost_se"]
+    assert (most_lost[["claims", "amounts"]] < 0.003).all()
+    # Policies that were seen for 0.6 years in the mean have fewer claims.
+    assert most_lost["rates"] < 0.006
     assert (table.loc[table["epsilon"] == math.inf, "lost"] == 0.0).all()
