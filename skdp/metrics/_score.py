@@ -14,6 +14,7 @@ from skdp.metrics._scorings import (
     SCORES,
     Options,
     check_kind,
+    during,
     is_of_labels,
     n_releases,
     reader_of_labels,
@@ -111,6 +112,7 @@ def private_score(
     rows_per_group="auto",
     bins="auto",
     target_bounds=None,
+    exposure=None,
     level=0.95,
     random_state=None,
     ledger=None,
@@ -180,6 +182,9 @@ def private_score(
         Range (low, high) of the targets of a regression, which needs it: a public one, or the
         ``target_bounds_`` of a private fit, which are far too wide for losses with a log link.
         Targets beyond it are clipped to it, and errors are clipped to its width.
+    exposure : array-like of shape (n_samples,), default=None
+        How much of each row was seen, for models of rates: what is scored are predictions of such
+        an exposure. It is as private as y. For means of errors and of deviances alone.
     level : float, default=0.95
         Level of the interval.
     random_state : int, RandomState instance or None, default=None
@@ -245,6 +250,8 @@ def private_score(
     names = (scoring,) if isinstance(scoring, str) else _distinct(scoring)
     for name in names:
         check_kind(estimator, name)
+    if exposure is not None:
+        estimator = during(estimator, exposure, names, n_rows=len(y))
     n_grids = n_releases(names, getattr(estimator, "classes_", None))
     counting = plan_counting(
         "private_score",

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from skdp.linear_model import DPRidge
+from skdp.linear_model import DPPoissonRegressor, DPRidge
 from tests.door import (
     CountsBySide,
     ball_solver_module as _solver,
@@ -66,6 +66,28 @@ def test_the_bounds_of_these_releases_are_reached(n_targets, adjacency):
         else:
             assert bound == pytest.approx(math.sqrt(factor * n_targets))
             assert apart == pytest.approx(bound)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_the_bounds_of_amounts_and_their_exposures_are_reached(adjacency):
+    """One record is in a bin of each, so that an attack by counts is as strong as is accounted."""
+    model = DPPoissonRegressor(adjacency=adjacency, random_state=0)
+    case = Case(model, has_exposure=True)
+    X, y = case.records()
+
+    def with_record(exposure, amount, **options):
+        Z = X.copy()
+        Z[K, 0] = exposure
+        return record(case, Z, moved(y, amount), **options)
+
+    base = with_record(1e-3, 1.0)
+    one = with_record(1e60, 1e60, script=base.released)
+    other, bound = record(case, X, y, script=base.released, null=K), math.sqrt(2.0)
+    if adjacency == "replace_one":
+        other, bound = with_record(1e-60, 1e-60, script=base.released), 2.0
+    for t in range(2):
+        assert base.mechanisms[t].contribution_bound == pytest.approx(bound)
+        assert np.linalg.norm(one.values[t] - other.values[t]) == pytest.approx(bound)
 
 
 @pytest.mark.parametrize("case", TARGET_CASES, ids=str)
