@@ -79,7 +79,7 @@ class BaseAdditive(
     _reads_raw, _most_knots = True, MOST_KNOTS
     # Bounds that a step before promises are of columns by place: here they are of names.
     _uses_feature_bounds = False
-    # Before a fit nothing but classes was read: no kind of a column, and no column without a type.
+    # A fit sets them: the columns whose types said what they hold, and those whose entries did.
     _read = _untyped = ()
 
     def _takes_sparse(self):
@@ -274,7 +274,7 @@ class BaseAdditive(
 
     def _n_there_of(self, weights, n_records, exposure):
         """Return how many records have a weight; None where that is private."""
-        # Numbers of records of a class are, and of rows that say something, as exposures are.
+        # The numbers of records of a class and of exposed rows are as private as these.
         if exposure is not None or 0.0 in (self._class_weight() or {}).values():
             return None
         return n_records if weights.is_zero is None else int(np.count_nonzero(~weights.is_zero))

@@ -12,8 +12,8 @@ class Beside(NamedTuple):
     """Targets of a part, and what else each of its rows has."""
 
     targets: object
-    # The groups of the rows.
-    ids: object = None
+    # An id of its group for each row.
+    groups: object = None
     exposure: object = None
 
 

@@ -35,15 +35,12 @@ _OTHER_PARTS = (
     "X and {0} have other numbers of rows in their partitions; of arrays take "
     "{0}.rechunk({{0: X.chunks[0]}})."
 )
-# Names of what has an entry for each row, where it lies beside the targets of a part.
-_BESIDE = {"groups": "ids", "exposure": "exposure"}
 # Keys of tasks that count the rows of a part begin so.
 _COUNT = "skdp-count-"
 # Stands for zeros.
 NO_TARGETS = object()
 # They learn nothing, and are fitted to know the number of columns.
 _LEARN_NOTHING = (BoundsScaler, NormClipper)
-# Kinds of numeric types.
 _NOT_FOR_WORKERS = {"random_state": None, "ledger": ALREADY_CHARGED}
 
 
@@ -114,7 +111,7 @@ def read_table(X, y, groups=None, exposure=None, *, compute_chunk_sizes=False, c
         y = dask.array.zeros(sum(n_rows), chunks=(tuple(n_rows),))
         read["y"] = _partitions(y, "y", compute_chunk_sizes, client)
     targets = read["y"].parts
-    others = {_BESIDE[name]: read[name].parts for name in read_beside}
+    others = {name: read[name].parts for name in read_beside}
     if others:
         targets = beside(targets, **others)
     parts = [part for part in zip(read["X"].parts, targets, n_rows, strict=True) if part[2]]

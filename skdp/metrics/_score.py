@@ -9,12 +9,12 @@ import numpy as np
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics._plan import caption_of
+from skdp.metrics._rates import during
 from skdp.metrics._release import BINS, CONSTRAINTS, count_records, plan_counting
 from skdp.metrics._scorings import (
     SCORES,
     Options,
     check_kind,
-    during,
     is_of_labels,
     n_releases,
     reader_of_labels,

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from functools import cache, partial
-from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.special import expit, kl_div
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from skdp._checks import check_bounds, check_exposure, check_finite_input
+from skdp._checks import check_bounds, check_finite_input
 from skdp._families.targets import encode_labels
 from skdp._rows.bounds import clip_scores
 from skdp._rows.containers import refuse_container, refuse_foreign
@@ -20,10 +19,6 @@ from skdp._sklearn import quietly, read_list
 from skdp.metrics import _statistics as statistics, _tuned as tuned
 from skdp.metrics._solver import Axis
 
-_NO_SCORE_OF_RATES = (
-    "exposure goes with means of errors and of deviances, whose names begin with neg_mean: an "
-    "explained share compares with one rate for all rows, which isn't released."
-)
 _LARGEST_LOG_LOSS = float(-np.log(tuned.LEAST_PROBABILITY))
 
 
@@ -96,26 +91,6 @@ def predict(estimator, X, method="predict", width=None):
     if predictions.ndim != expected or (width is not None and predictions.shape[1] != width):
         raise ValueError(f"{method} of the estimator gives an array of another shape than needed.")
     return predictions
-
-
-class _During(NamedTuple):
-    """A model of rates whose predictions are of an exposure of each row."""
-
-    estimator: object
-    exposure: np.ndarray
-
-    def predict(self, X):
-        """Return predictions for rows of these exposures."""
-        return self.estimator.predict(X, exposure=self.exposure)
-
-
-def during(estimator, exposure, names, *, n_rows):
-    """Return a model whose predictions are of such exposures, for scores of these names."""
-    if not all(name.startswith("neg_mean_") for name in names):
-        raise ValueError(_NO_SCORE_OF_RATES)
-    if "exposure" not in signature(estimator.predict).parameters:
-        raise ValueError(f"predict of a {type(estimator).__name__} takes no exposure.")
-    return _During(estimator, check_exposure(exposure, n_rows))
 
 
 def ranks_by_probability(estimator):

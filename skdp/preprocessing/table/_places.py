@@ -1,4 +1,4 @@
-"""Where rows are in a term of a table: in no row are more than two of its columns other than 0."""
+"""Where rows are in a term of a table: a row has at most two of the term's columns."""
 
 from typing import NamedTuple
 
