@@ -218,7 +218,8 @@ def learn_targets(rows, *, plan, run):
 def learn_sizes(rows, *, plan, run, noise):
     """Return means of targets that aren't negative, and sizes from which on slopes are cut.
 
-    Both, of shape (k,), follow from counts of targets by size. Cutting at a smaller size moves the
+    Returned, too, are the shares of records that counts show to have any. All are of shape (k,),
+    and follow from counts of targets by size. Cutting at a smaller size moves the
     mean by more. A larger size has more noise: in a prediction, `noise` times the size over the
     mean. The size that is returned has the smallest sum of the squares of both.
     """
@@ -240,15 +241,15 @@ def learn_sizes(rows, *, plan, run, noise):
         _size_of(one, bins, unit, largest_noise, noise, plan.n_rows)
         for one, unit in zip(counts, units.tolist(), strict=True)
     ]
-    means, sizes = np.transpose(learnt)
-    return means, sizes
+    means, sizes, shares = np.transpose(learnt)
+    return means, sizes, shares
 
 
 def _size_of(counts, bins, unit, largest_noise, noise, n_rows):
-    """Return the mean and the size of one target; see `learn_sizes`."""
+    """Return the mean and the size of one target, and how many have one; see `learn_sizes`."""
     known = np.flatnonzero(counts > largest_noise)
     if not known.size:
-        return unit, unit
+        return unit, unit, 0.0
     last = min(known[-1] + tuned.BINS_BESIDE, bins.n_bins - 1)
     ends = unit * np.array([bins.end(place) for place in range(last + 1)])
     shares = np.maximum(counts[: last + 1], 0.0) / n_rows
@@ -256,7 +257,8 @@ def _size_of(counts, bins, unit, largest_noise, noise, n_rows):
     mean = float(shares @ sizes)
     cut = np.array([shares @ np.maximum(sizes - end, 0.0) for end in ends])
     best = np.argmin(np.square(cut) + np.square(noise * ends))
-    return mean, max(float(ends[best]), mean)
+    # Zeros are in the first bin.
+    return mean, max(float(ends[best]), mean), float(counts[known[known > 0]].sum()) / n_rows
 
 
 def learn_quantiles(rows, run, name, *, edges, wanted):

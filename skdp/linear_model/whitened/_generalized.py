@@ -30,6 +30,10 @@ _OUT_OF_RANGE = (
     "y is out of the range of the loss: targets must be at least 0, and above 0 for the gamma "
     "distribution and powers from 2 on. Poisson's loss, and powers from 1 to 2, take amounts of 0."
 )
+_FEW_EXPOSED = (
+    "released counts show few rows with an exposure above 0: predicted rates may be many times too "
+    "high or too low. Leave out rows that were not seen, if who they are is public."
+)
 _NO_EXPOSURE_GIVEN = (
     "exposure_bounds is set, and the fit was given no exposure: give fit(X, y, exposure=...), in a "
     "meta-estimator by set_fit_request(exposure=True), or leave exposure_bounds out."
@@ -238,11 +242,14 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         if plan.ranges is None:
             query = MeansOfTargets()
             means = query.means(rows.of_targets().ask(query))
-            sizes = np.ones(len(means))
+            sizes = shares = np.ones(len(means))
         else:
             noise = plan.noise * plan.problem.n_columns / plan.n_rows
-            means, sizes = learn_sizes(rows.of_targets(), plan=plan.ranges, run=run, noise=noise)
+            targets = rows.of_targets()
+            means, sizes, shares = learn_sizes(targets, plan=plan.ranges, run=run, noise=noise)
         units = self._units_of_rates(means, sizes)
+        if units.has_exposure and shares[1] < tuned.FEWEST_EXPOSED:
+            warn_user(_FEW_EXPOSED)
         mean, size = units.mean, float(sizes[0]) / units.exposure
         # At predictions of the mean the derivative's slope is one.
         slope = 1.0

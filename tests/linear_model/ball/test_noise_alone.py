@@ -92,7 +92,7 @@ def reach_of(first, n_rows=1000):
     sums = Prescribed(first, n_rows)
     run = HandRun(sums.plan.coarse.mechanism)
     low, high = learn_targets(sums, plan=sums.plan, run=run)
-    mean, size = learn_sizes(sums, plan=sums.plan, run=run, noise=0.01)
+    mean, size, _ = learn_sizes(sums, plan=sums.plan, run=run, noise=0.01)
     return max(-low, high), max(mean, size)
 
 

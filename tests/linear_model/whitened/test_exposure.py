@@ -1,5 +1,7 @@
 """Rates: counts and amounts of rows that were seen for unequal times."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -266,3 +268,13 @@ def test_these_models_alone_take_exposures():
         "DPTweedieRegressor",
         "DPAdditiveRegressor",
     }
+
+
+def test_few_rows_with_an_exposure_are_warned_of():
+    X, y, exposure = policies(6000)
+    unseen = np.random.default_rng(1).random(6000) < 0.95
+    model = DPPoissonRegressor(random_state=0)
+    with warnings.catch_warnings(action="error"):
+        model.fit(X, y, exposure=exposure)
+    with pytest.warns(UserWarning, match="few rows with an exposure"):
+        model.fit(X, np.where(unseen, 0.0, y), exposure=np.where(unseen, 0.0, exposure))
