@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests._strategies import MARK
-from tests.door import RandomizedResponse, resolve_delta
+from tests.door import ExponentialChoice, RandomizedResponse, resolve_delta
 from tests.privacy._replay import whole_releases
 from tests.privacy._spending import exact_reach
 from tests.statistical._transcripts import recorded_releases
@@ -181,6 +181,10 @@ def check_neighbour(model, X, y, made):
         if isinstance(mechanism, RandomizedResponse):
             # Labels have coins of their own.
             assert np.count_nonzero(one != moved) <= 1
+            continue
+        if isinstance(mechanism, ExponentialChoice):
+            # Each score has the bound.
+            assert np.abs(one - moved).max() <= 2.0 * mechanism.contribution_bound
             continue
         reach = exact_reach(mechanism, one, moved)
         distance = np.linalg.norm(one - moved)

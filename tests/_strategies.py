@@ -62,6 +62,7 @@ _CHOICES = {
     "smoothness": [np.ones(3), [1e-60, 1.0, 1e200]],
     "target_bounds": [(-1.0, 1.0), (0.0, 1e-100), (-1e100, 1e100), (5.0, 6.0), np.array([0, 1])],
     "boolean": [True, False],
+    "verbose": [0, 2],
     "random_state": [0, None, 2**32 - 1, np.random.RandomState(0)],
 }
 

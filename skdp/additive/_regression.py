@@ -364,7 +364,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        means = self._model._targets_at(self._linear_values(X))
+        values = self._linear_values(X)
+        means = self._model._targets_at(values)
         if exposure is None:
             return means
         if self._is_linear():
@@ -400,7 +401,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         if not self._is_linear():
-            return self._model._score_of(self.predict(X), y, sample_weight, exposure)
+            means = self.predict(X)
+            return self._model._score_of(means, y, sample_weight, exposure)
         if exposure is not None:
             raise ValueError(NO_EXPOSURE)
         return quietly(super().score, X, y, sample_weight)

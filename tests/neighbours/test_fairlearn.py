@@ -41,7 +41,10 @@ def test_reductions_need_sample_weight_which_there_is_not(kind, data):
     X, y, groups = data
     for model, told in (
         (make_classifier(), "unexpected keyword argument 'sample_weight'"),
-        (make_private_pipeline(NormClipper(), DPLogisticRegression()), "takes X and y alone"),
+        (
+            make_private_pipeline(NormClipper(), DPLogisticRegression()),
+            "takes X, y and groups alone",
+        ),
     ):
         with pytest.raises((TypeError, ValueError), match=told):
             kind(model, DemographicParity()).fit(X, y, sensitive_features=groups)

@@ -503,7 +503,7 @@ def test_manners_of_a_pipeline(n_jobs, tmp_path):
     best = search.fit(frame, y).best_estimator_
     assert best.privacy_report_.epsilon == 1.0
     assert np.isfinite(cross_val_score(model, frame, y, cv=2)).all()
-    with pytest.raises(ValueError, match="X and y alone"):
+    with pytest.raises(ValueError, match="X, y and groups alone"):
         model.fit(frame, y, dplogisticregression__sample_epsilon=np.ones(900))
 
 

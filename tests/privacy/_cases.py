@@ -212,8 +212,9 @@ class Case:
 
     def exposures(self, X):
         """Return private exposures as arguments of a fit: at corners they are 0, or huge."""
-        seen = np.nan_to_num(np.abs(X[:, 0].astype(float)))
-        return {"exposure": seen} if self.has_exposure else {}
+        if not self.has_exposure:
+            return {}
+        return {"exposure": np.nan_to_num(np.abs(X[:, 0].astype(float)))}
 
     @property
     def read(self):

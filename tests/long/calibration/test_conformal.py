@@ -112,7 +112,8 @@ def test_an_attack_finds_what_is_claimed_and_not_more():
                 clone(model).set_params(random_state=seed).fit(X, y)
         octaves, counts = seen.released
         noise_std = plan.octaves.mechanism.noise_std
-        octave = _solver._octave_of_rank(octaves, noise_std, 12, plan.design)
+        found = _solver._octaves_with_records(octaves, noise_std, 12)
+        octave = _solver._octave_of_rank(octaves, *found, 12, plan.design)
         ends = ends_of_bins(counts.size, octave)
         place, place_of_others = np.searchsorted(ends, [1e6, 1.0], side="right")
         surplus = counts[place] - (11 if place == place_of_others else 0)
