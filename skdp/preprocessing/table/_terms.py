@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, get_index_dtype
+from scipy.sparse import csr_array
 
 from skdp._rows.entries import same_word
 from skdp._rows.labels import INFREQUENT, MISSING, label_beside, texts_apart
@@ -444,7 +444,9 @@ class Basis:
         given = [term.entries(frame) for term in self.terms]
         stops = np.cumsum([term.n_entries for term in self.terms]).tolist()
         n_entries, shape = self.n_entries, (frame.n_rows, self.n_columns)
-        whole = get_index_dtype(maxval=max(frame.n_rows * n_entries, self.n_columns))
+        # As SciPy has them: narrow ones as long as they count all entries.
+        is_narrow = max(frame.n_rows * n_entries, self.n_columns) <= np.iinfo(np.int32).max
+        whole = np.int32 if is_narrow else np.int64
         columns = np.empty((frame.n_rows, n_entries), dtype=whole)
         entries = np.empty(columns.shape)
         of_terms = list(zip([0, *stops], stops, self.slices, given, strict=False))
