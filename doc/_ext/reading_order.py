@@ -15,6 +15,7 @@ ORDER = (
     "counts",
     "quantiles",
     "inference",
+    "prediction_sets",
     "grid_search_cost",
     "private_search",
     "study_of_a_week",
