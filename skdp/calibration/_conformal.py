@@ -130,27 +130,6 @@ class DPConformalRegressor(RegressorMixin, BaseConformal):
     _endless = "intervals are infinite"
     _wide = "intervals may be many times too wide"
 
-    def __init__(
-        self,
-        estimator,
-        *,
-        confidence_level=0.9,
-        calibration_size="auto",
-        epsilon=1.0,
-        delta="auto",
-        adjacency="zero_out",
-        random_state=None,
-        ledger=None,
-    ):
-        self.estimator = estimator
-        self.confidence_level = confidence_level
-        self.calibration_size = calibration_size
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.random_state = random_state
-        self.ledger = ledger
-
     def predict_interval(self, X):
         """Predict an interval for the target of each row.
 
@@ -340,27 +319,6 @@ class DPConformalClassifier(ClassifierMixin, BaseConformal):
     _is_kind = staticmethod(is_classifier)
     _endless = "sets have all classes"
     _wide = "sets may have many classes too many"
-
-    def __init__(
-        self,
-        estimator,
-        *,
-        confidence_level=0.9,
-        calibration_size="auto",
-        epsilon=1.0,
-        delta="auto",
-        adjacency="zero_out",
-        random_state=None,
-        ledger=None,
-    ):
-        self.estimator = estimator
-        self.confidence_level = confidence_level
-        self.calibration_size = calibration_size
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.random_state = random_state
-        self.ledger = ledger
 
     def predict_set(self, X):
         """Predict a set of labels for each row.

@@ -76,9 +76,6 @@ class BaseConformal(AroundPrivate):
     """
 
     _is_outermost = True
-    # Parameters of the constructors of subclasses.
-    calibration_size: object
-    confidence_level: float
     # Subclasses have these: words, and methods on outcomes.
     _kind: ClassVar[str]
     _is_kind: ClassVar[Callable]
@@ -97,6 +94,27 @@ class BaseConformal(AroundPrivate):
         "calibration_size": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
         **BUDGET_CONSTRAINTS,
     }
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        confidence_level=0.9,
+        calibration_size="auto",
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        random_state=None,
+        ledger=None,
+    ):
+        self.estimator = estimator
+        self.confidence_level = confidence_level
+        self.calibration_size = calibration_size
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.random_state = random_state
+        self.ledger = ledger
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, groups=None):
