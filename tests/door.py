@@ -5,6 +5,33 @@ A private function that moves is imported from elsewhere here, and in no test. A
 the extra `dask` is in `door_dask.py`.
 """
 
+from skdp._ball import (
+    _counts as ball_counts_module,
+    _plan as ball_plan_module,
+    _solver as ball_solver_module,
+    _tuned as ball_tuned,
+)
+from skdp._ball._counts import quantile
+from skdp._ball._plan import (
+    COARSE_BINS,
+    ERROR_EDGES,
+    TARGET_EDGES,
+    UNIT_BINS,
+    bins_about,
+    bins_below,
+    fine_bins_below,
+    plan_ball,
+    plan_targets,
+)
+from skdp._ball._solver import (
+    Ball,
+    inside,
+    learn_ball,
+    learn_quantiles,
+    learn_sizes,
+    learn_targets,
+    outside,
+)
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._estimator import fits_of, require_groups
 from skdp._families.losses import (
@@ -222,33 +249,6 @@ from skdp.linear_model._base import FEW_FOR_TARGETS
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._plan import Problem, beside
 from skdp.linear_model._row_bounds import RowBounds
-from skdp.linear_model.ball import (
-    _counts as ball_counts_module,
-    _plan as ball_plan_module,
-    _solver as ball_solver_module,
-    _tuned as ball_tuned,
-)
-from skdp.linear_model.ball._counts import quantile
-from skdp.linear_model.ball._plan import (
-    COARSE_BINS,
-    ERROR_EDGES,
-    TARGET_EDGES,
-    UNIT_BINS,
-    bins_about,
-    bins_below,
-    fine_bins_below,
-    plan_ball,
-    plan_targets,
-)
-from skdp.linear_model.ball._solver import (
-    Ball,
-    inside,
-    learn_ball,
-    learn_quantiles,
-    learn_sizes,
-    learn_targets,
-    outside,
-)
 from skdp.linear_model.dpcd import _base as dpcd_base_module, _solver as dpcd_solver_module
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, _Descent, feature_moments, solve_dpcd

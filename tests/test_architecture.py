@@ -39,6 +39,7 @@ ROOMS = [
     {"ledger"},
     {"_release"},
     {"_rows"},
+    {"_ball"},
     {"_estimator"},
     {"linear_model", "preprocessing"},
     {"additive", "metrics"},
@@ -291,7 +292,7 @@ OPENERS = {
 }
 # Rooms whose releases are their solvers'.
 RELEASED_FOR = {"linear_model", "preprocessing", "metrics", "calibration", "pipeline"}
-RELEASED_FOR |= {"statistics"}
+RELEASED_FOR |= {"_ball", "statistics"}
 # Estimators' reports are their plans'; these are shown or looked at, not made.
 REPORTERS = {"skdp._estimator"}
 

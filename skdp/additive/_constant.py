@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
+from skdp._ball._solver import hardly_tells
 from skdp._checks import check_public_weight
 from skdp._families.weights import weigh, weights_of_classes
 from skdp._rows.kinds import WORD
@@ -14,7 +15,6 @@ from skdp.additive._fitted import Fitted
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import FEW_FOR_TARGETS, weights_public
 from skdp.linear_model._memory import MemoryRows
-from skdp.linear_model.ball._solver import hardly_tells
 from skdp.preprocessing.table._given import without_learning
 
 # A mean over shares has so many nodes, within so many deviations of the noise: what lies beyond is

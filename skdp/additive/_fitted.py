@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdp._ball._solver import outside
 from skdp.additive._products import BasisWithProducts
 from skdp.additive._shapes import Shape
-from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._terms import Basis
 

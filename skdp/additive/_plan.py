@@ -7,13 +7,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from skdp._ball._plan import TargetsPlan, plan_targets
 from skdp._checks import check_within
 from skdp._release.plan import ADDITIVE_KEY, Budget, Plan
 from skdp._release.release import Cost, Planned, Release, costs_of, named
 from skdp._rows.blocks import rounding_slack
 from skdp.accountant import GaussianEvent
 from skdp.additive import _tuned as tuned
-from skdp.linear_model.ball._plan import TargetsPlan, plan_targets
 from skdp.preprocessing._plan import count_release, hide_categories
 from skdp.preprocessing.table._given import without_learning
 from skdp.preprocessing.table._plan import TablePlan, plan_table

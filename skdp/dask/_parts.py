@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from skdp._ball._solver import Ball
 from skdp._rows.bounds import BoundedRows, null_records, void_records
 from skdp._rows.containers import refuse_unreadable
 from skdp._rows.fused import sums_compiled
@@ -23,7 +24,6 @@ from skdp.dask._beside import Beside
 from skdp.dask._groups import Groups, read_groups
 from skdp.dask._tables import RawTable, null_records_of
 from skdp.linear_model._memory import errors_of
-from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.walr._queries import LabelledRows
 from skdp.linear_model.walr._solver import PublicRows
 from skdp.preprocessing._solver import CountedColumns

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._ball._solver import inside
 from skdp._checks import check_bounds
 from skdp._estimator import is_private
 from skdp._families.losses import LOSSES
@@ -14,7 +15,6 @@ from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import in_order_of_rows
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.linear_model._base import public_feature_bounds
-from skdp.linear_model.ball._solver import inside
 
 _BLOCK_ROWS = 4096
 _OVERFLOWED = "The gap overflowed: scale the features and targets to moderate size."

@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._ball._plan import plan_targets
+from skdp._ball._solver import hardly_tells, learn_targets
 from skdp._checks import (
     check_bounds,
     check_feature_bounds,
@@ -30,8 +32,6 @@ from skdp._rows.numbers import validate_numbers
 from skdp._rows.rows_in_ball import by_row
 from skdp._sklearn import Interval, StrOptions, quietly
 from skdp.exceptions import warn_user
-from skdp.linear_model.ball._plan import plan_targets
-from skdp.linear_model.ball._solver import hardly_tells, learn_targets
 
 # Numbers whose squares and products stay far from the ends of double precision.
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")

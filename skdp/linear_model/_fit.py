@@ -5,6 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdp._ball._plan import plan_ball
+from skdp._ball._solver import (
+    Ball,
+    following,
+    learn_ball,
+    outside,
+    start_inside,
+)
 from skdp._checks import check_finite, check_positive
 from skdp._estimator import is_private
 from skdp._rows.blocks import rounding_slack
@@ -12,14 +20,6 @@ from skdp._rows.groups import encode_groups
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._row_bounds import RowBounds
-from skdp.linear_model.ball._plan import plan_ball
-from skdp.linear_model.ball._solver import (
-    Ball,
-    following,
-    learn_ball,
-    outside,
-    start_inside,
-)
 
 NO_EXPOSURE = (
     "exposure is for counts and amounts whose mean has a log link: DPPoissonRegressor, "

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from skdp._ball._plan import BallPlan, TargetsPlan
 from skdp._families.losses import Loss
 from skdp._families.weights import EVEN, WeightScale
 from skdp._release.plan import Plan
 from skdp._release.release import Release, named
-from skdp.linear_model.ball._plan import BallPlan, TargetsPlan
 
 # Runs and reports of all methods call their steps so.
 STEPS = "steps"

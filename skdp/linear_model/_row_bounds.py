@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skdp._ball._solver import Ball
 from skdp._rows.bounds import clip_rows, intercept_constant
 from skdp._rows.rows_in_ball import rows_in_ball
-from skdp.linear_model.ball._solver import Ball
 
 
 @dataclass(frozen=True)

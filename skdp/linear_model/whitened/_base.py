@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 
+from skdp._ball._solver import inside
 from skdp._checks import check_n_jobs, check_positive
 from skdp._families.targets import unit_of
 from skdp._rows.blocks import rounding_slack
@@ -19,7 +20,6 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model._fit import BaseLinear
-from skdp.linear_model.ball._solver import inside
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._calibration_solver import calibrated
 from skdp.linear_model.whitened._expected_solver import expected_noise, expected_steps

@@ -11,8 +11,8 @@ from scipy.linalg import block_diag, eigh
 from scipy.sparse import issparse
 from scipy.special import ndtri
 
+from skdp._ball._tuned import TYPICAL_ENTRY
 from skdp._release.mechanisms import as_symmetric
-from skdp.linear_model.ball._tuned import TYPICAL_ENTRY
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._solver import choose_steps, noise_covariance, whiten
 

@@ -9,6 +9,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import check_consistent_length
 
+from skdp._ball._plan import plan_targets
+from skdp._ball._solver import hardly_tells, learn_sizes
 from skdp._checks import check_bounds, check_exposure, check_finite
 from skdp._families.losses import Tweedie, TweedieRate
 from skdp._families.targets import RateUnits, as_targets
@@ -18,8 +20,6 @@ from skdp._sklearn import Interval, _fit_context, in_order_of_rows, quietly
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import LinearRegressorMixin, is_private, weights_public
 from skdp.linear_model._fit import NO_EXPOSURE
-from skdp.linear_model.ball._plan import plan_targets
-from skdp.linear_model.ball._solver import hardly_tells, learn_sizes
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitened
 from skdp.linear_model.whitened._estimators import DPRidge

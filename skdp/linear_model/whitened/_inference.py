@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
+from skdp._ball._plan import fine_bins_below
+from skdp._ball._solver import share_beyond
 from skdp._release.mechanisms import as_symmetric
 from skdp._rows.inference_queries import CountsOfMappedLengths, SharesAndLosses, SumOfCurvatures
 from skdp._rows.slope_queries import SecondMoment, SumOfSlopes
-from skdp.linear_model.ball._plan import fine_bins_below
-from skdp.linear_model.ball._solver import share_beyond
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._plan import (
     FIRST_MEAN,

@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
+from skdp._ball._plan import ERRORS, N_LENGTHS, BallPlan, TargetsPlan
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._release.plan import SPLIT_SLACK, Plan
 from skdp._release.release import Release, costs_of, named
 from skdp.linear_model._plan import STEPS, learnt_before
-from skdp.linear_model.ball._plan import ERRORS, N_LENGTHS, BallPlan, TargetsPlan
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._moment import as_training_has_it
 

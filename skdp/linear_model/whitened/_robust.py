@@ -6,6 +6,15 @@ from numbers import Real
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from skdp._ball._plan import (
+    ERROR_EDGES,
+    ERRORS,
+    SPREAD,
+    TARGET_EDGES,
+    plan_counts,
+)
+from skdp._ball._solver import learn_quantiles, learn_targets, outside
+from skdp._ball._tuned import WIDTH_OF_CUT
 from skdp._checks import check_positive
 from skdp._families.losses import Huber, SmoothPinball
 from skdp._families.targets import as_targets, target_scale
@@ -17,15 +26,6 @@ from skdp.linear_model._base import (
     LinearRegressorMixin,
     is_private,
 )
-from skdp.linear_model.ball._plan import (
-    ERROR_EDGES,
-    ERRORS,
-    SPREAD,
-    TARGET_EDGES,
-    plan_counts,
-)
-from skdp.linear_model.ball._solver import learn_quantiles, learn_targets, outside
-from skdp.linear_model.ball._tuned import WIDTH_OF_CUT
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._base import (
     REGRESSION_CONSTRAINTS,

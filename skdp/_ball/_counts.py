@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from skdp.linear_model.ball import _tuned as tuned
+from skdp._ball import _tuned as tuned
 
 # The middle of a bin of half an octave is this share of its end.
 MIDDLE = 0.84

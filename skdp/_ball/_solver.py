@@ -6,17 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._rows.ball_queries import (
-    CountsBetween,
-    CountsByColumn,
-    CountsBySide,
-    CountsOfLengths,
-    LongestLength,
-    SumOfCutRows,
-    SumOfSquares,
-)
-from skdp.linear_model.ball import _tuned as tuned
-from skdp.linear_model.ball._counts import (
+from skdp._ball import _tuned as tuned
+from skdp._ball._counts import (
     MIDDLE,
     loudest,
     quantile,
@@ -24,7 +15,7 @@ from skdp.linear_model.ball._counts import (
     sizes_of_columns,
     standing_out,
 )
-from skdp.linear_model.ball._plan import (
+from skdp._ball._plan import (
     CENTRE,
     COARSE_BINS,
     DEVIATIONS,
@@ -41,6 +32,15 @@ from skdp.linear_model.ball._plan import (
     UNIT_BINS,
     bins_about,
     bins_below,
+)
+from skdp._rows.ball_queries import (
+    CountsBetween,
+    CountsByColumn,
+    CountsBySide,
+    CountsOfLengths,
+    LongestLength,
+    SumOfCutRows,
+    SumOfSquares,
 )
 
 # Targets that are all alike have this width over their size, far above rounding.

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skdp._ball import _tuned as tuned
 from skdp._checks import check_within
 from skdp._release.release import Release, costs_of, named
-from skdp.linear_model.ball import _tuned as tuned
 
 # Runs and reports call releases of rows, targets and errors so.
 FIRST_SIZES, SIZES = "first sizes of columns", "sizes of columns"
