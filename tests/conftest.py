@@ -14,6 +14,12 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+# To compile the tests takes longer than to import them. Where Python may not keep what it
+# compiles, each worker and each process of each run would do it again.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
