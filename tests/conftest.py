@@ -7,6 +7,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
 
 import functools
+import gc
 import hashlib
 import importlib
 import inspect
@@ -138,6 +139,19 @@ def pytest_generate_tests(metafunc):
 
 def _is_long(marks):
     return any(mark.name == "long" for mark in marks)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection():
+    """Search for no garbage among what stays: modules, and what they define."""
+    gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """Search among what tests make alone."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,4 +1,5 @@
 import dataclasses
+import functools
 import math
 import sys
 import time
@@ -57,15 +58,23 @@ PURE = PrivacyReport(
     accountant="pld",
 )
 REPORTS = {
-    "poisson": make_report(),
-    "replace_one": make_report(adjacency="replace_one"),
-    "replace_label": make_report(rate=1.0, n_steps=1, adjacency="replace_label"),
-    "pure": PURE,
-    "composed": compose([make_report(), make_report(), PURE]),
-    "infinite": make_report(INFINITE),
-    "strong": make_report(1e-3),
-    "weak": make_report(60.0, rate=1.0),
+    "poisson": make_report,
+    "replace_one": functools.partial(make_report, adjacency="replace_one"),
+    "replace_label": functools.partial(make_report, rate=1.0, n_steps=1, adjacency="replace_label"),
+    "pure": lambda: PURE,
+    "composed": lambda: compose([make_report(), make_report(), PURE]),
+    "infinite": functools.partial(make_report, INFINITE),
+    "strong": functools.partial(make_report, 1e-3),
+    "weak": functools.partial(make_report, 60.0, rate=1.0),
+    "many_steps": functools.partial(make_report, rate=0.001, n_steps=100_000),
+    "two_kinds": lambda: compose([make_report(3.0, n_steps=1000), PURE]),
 }
+
+
+@functools.cache
+def report_of(kind):
+    """Return a report, which is made for the first test that asks for it."""
+    return REPORTS[kind]()
 
 
 def make_audit(**changes):
@@ -101,8 +110,9 @@ def test_without_matplotlib(kind, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
-def test_tradeoff_is_what_the_report_says(report):
+@pytest.mark.parametrize("kind", REPORTS)
+def test_tradeoff_is_what_the_report_says(kind):
+    report = report_of(kind)
     display = PrivacyDisplay.from_report(report)
     for rate, missed in zip(display.x[::9], display.y[::9], strict=True):
         assert missed == 1.0 - report.tpr_at(rate)
@@ -133,13 +143,13 @@ def check_below(display, report):
 @pytest.mark.parametrize("fpr", [[0.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.01, 0.2, 1.0]])
 @pytest.mark.parametrize("kind", ["poisson", "pure", "replace_label"])
 def test_few_points_of_a_tradeoff_are_no_overstatement(kind, fpr):
-    check_below(PrivacyDisplay.from_report(REPORTS[kind], at=fpr), REPORTS[kind])
+    check_below(PrivacyDisplay.from_report(report_of(kind), at=fpr), report_of(kind))
 
 
 @pytest.mark.parametrize("delta", [None, [1e-9, 0.3], [1e-8, 1e-6, 1e-3, 0.9]])
 @pytest.mark.parametrize("kind", ["poisson", "pure", "replace_label"])
 def test_a_profile_is_guaranteed_between_its_points_too(kind, delta):
-    report = REPORTS[kind]
+    report = report_of(kind)
     display = PrivacyDisplay.from_report(report, kind="profile", at=delta)
     x, y = (values[::-1] for values in display.line_.get_data())
     for epsilon in np.linspace(x[0], x[-1], 80):
@@ -148,7 +158,7 @@ def test_a_profile_is_guaranteed_between_its_points_too(kind, delta):
 
 
 def test_tradeoff_of_full_batches_is_exact():
-    report = REPORTS["replace_label"]
+    report = report_of("replace_label")
     display = PrivacyDisplay.from_report(report, at=[0.1, 0.2, 0.7])
     expected = 1.0 - ndtr(ndtri([0.1, 0.2, 0.7]) + report.mu)
     assert display.y == pytest.approx(expected, rel=1e-9)
@@ -156,9 +166,9 @@ def test_tradeoff_of_full_batches_is_exact():
 
 @pytest.mark.long
 def test_tradeoffs_share_axes_and_differ_by_more_than_colour():
-    first = PrivacyDisplay.from_report(REPORTS["poisson"], name="one")
-    second = PrivacyDisplay.from_report(REPORTS["pure"], ax=first.ax_, color="black")
-    third = PrivacyDisplay.from_report(REPORTS["composed"], ax=first.ax_, ls="--")
+    first = PrivacyDisplay.from_report(report_of("poisson"), name="one")
+    second = PrivacyDisplay.from_report(report_of("pure"), ax=first.ax_, color="black")
+    third = PrivacyDisplay.from_report(report_of("composed"), ax=first.ax_, ls="--")
     assert second.ax_ is first.ax_
     assert second.figure_ is first.figure_
     assert second.chance_level_ is first.chance_level_
@@ -172,7 +182,7 @@ def test_tradeoffs_share_axes_and_differ_by_more_than_colour():
 
 @pytest.mark.long
 def test_the_attack_of_an_audit_is_a_point_with_intervals():
-    display = PrivacyDisplay.from_report(REPORTS["poisson"], audit=make_audit())
+    display = PrivacyDisplay.from_report(report_of("poisson"), audit=make_audit())
     point, _, bars = display.audit_.lines
     assert point.get_xydata() == pytest.approx(np.array([[0.2, 0.6]]))
     (low, high) = bars[0].get_segments()[0][:, 0]
@@ -181,7 +191,7 @@ def test_the_attack_of_an_audit_is_a_point_with_intervals():
     assert 0.235 < high < 0.25
     assert "an attack (95% intervals)" in legend_texts(display)
     perfect = make_audit(true_positives=300, false_positives=0)
-    drawn = PrivacyDisplay.from_report(REPORTS["poisson"], audit=perfect).audit_.lines[0]
+    drawn = PrivacyDisplay.from_report(report_of("poisson"), audit=perfect).audit_.lines[0]
     assert drawn.get_xydata() == pytest.approx(np.array([[0.0, 0.0]]))
 
 
@@ -195,7 +205,7 @@ def test_the_attack_of_an_audit_is_a_point_with_intervals():
 )
 def test_audits_that_dont_fit_are_refused(audit, error, match):
     with pytest.raises(error, match=match):
-        PrivacyDisplay.from_report(REPORTS["poisson"], audit=audit)
+        PrivacyDisplay.from_report(report_of("poisson"), audit=audit)
 
 
 @pytest.mark.parametrize("fpr", [[0.5], [0.2, 0.1], [-0.1, 0.5], [0.5, 1.1], [[0, 1]], "ab", 0.5])
@@ -206,10 +216,10 @@ def test_bad_rates_are_refused(fpr):
 
 @pytest.mark.long
 def test_profiles_share_axes_that_grow():
-    first = PrivacyDisplay.from_report(REPORTS["poisson"], kind="profile", at=[1e-6, 1e-3])
+    first = PrivacyDisplay.from_report(report_of("poisson"), kind="profile", at=[1e-6, 1e-3])
     assert first.y.tolist() == [1e-6, 1e-3]
     second = PrivacyDisplay.from_report(
-        REPORTS["poisson"], kind="profile", group_size=5, ax=first.ax_, name="five", linewidth=3
+        report_of("poisson"), kind="profile", group_size=5, ax=first.ax_, name="five", linewidth=3
     )
     assert first.ax_.get_xlim()[0] == 0.0
     assert first.ax_.get_xlim()[1] > second.x.max()
@@ -220,7 +230,7 @@ def test_profiles_share_axes_that_grow():
 
 def test_profile_leaves_out_what_is_not_guaranteed():
     display = PrivacyDisplay.from_report(
-        REPORTS["poisson"], kind="profile", at=[1e-18, 1e-5, 0.9, 0.99]
+        report_of("poisson"), kind="profile", at=[1e-18, 1e-5, 0.9, 0.99]
     )
     assert display.y.tolist() == [1e-5, 0.9]
     assert display.x[-1] == 0.0
@@ -262,7 +272,7 @@ def test_what_a_kind_does_not_draw_is_none():
 
 @pytest.mark.long
 def test_names_of_before_draw_the_same_and_warn():
-    report = REPORTS["poisson"]
+    report = report_of("poisson")
     with pytest.warns(FutureWarning, match="PrivacyDisplay, with kind='tradeoff'") as caught:
         old = TradeoffDisplay.from_report(report, fpr=[0.1, 0.2, 0.7], audit=make_audit())
     assert caught[0].filename == __file__
@@ -314,15 +324,10 @@ def test_only_reports_are_drawn(kind, value):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "report",
-    [
-        make_report(rate=0.001, n_steps=100_000),
-        compose([make_report(3.0, n_steps=1000), PURE]),
-    ],
-)
-def test_displays_are_drawn_in_seconds(report):
+@pytest.mark.parametrize("which", ["many_steps", "two_kinds"])
+def test_displays_are_drawn_in_seconds(which):
     """At most a second each where it was measured; the limit is for slow machines."""
+    report = report_of(which)
     for kind in ("tradeoff", "profile"):
         start = time.process_time()
         PrivacyDisplay.from_report(report, kind=kind)
