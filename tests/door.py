@@ -196,6 +196,7 @@ from skdp.accountant._profile import (
 from skdp.accountant._renyi import _INTEGER_ORDERS, RDPProfile
 from skdp.accountant._report_card import CARD_KEYS
 from skdp.accountant._report_formats import UNRECORDED
+from skdp.accountant._report_questions import QUESTIONS
 from skdp.accountant._selection_event import any_of, any_of_inverse
 from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
 from skdp.additive import _look_up as look_up_module, _tuned as additive_tuned

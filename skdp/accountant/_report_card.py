@@ -7,7 +7,13 @@ import re
 from numbers import Real
 
 from skdp._checks import check_count
-from skdp.accountant import _filter, _profile, _report_formats, _report_words
+from skdp.accountant import (
+    _filter,
+    _profile,
+    _report_formats,
+    _report_questions,
+    _report_words,
+)
 from skdp.accountant._report_words import rounded_up
 from skdp.accountant._selection_event import SelectionEvent
 
@@ -94,6 +100,9 @@ _NO_REGISTRY = (
 def card_markdown(report, card):
     """Write a report's entries with a card's facts, and with what officials ask for besides."""
     entries = list(_entries(report, _checked(card)))
+    if math.isfinite(report.epsilon):
+        entries += _report_questions.answers({title for title, _ in entries})
+    entries.append(("Made by", f"skdp {report.skdp_version}"))
     return _report_formats.report_markdown(("Privacy report", repr(report)), entries)
 
 
@@ -118,7 +127,6 @@ def _entries(report, card):
         yield "Covers", _covered(report)
         yield "Preparation and tuning", _preparation(report)
     yield from _evidence(card)
-    yield "Made by", f"skdp {report.skdp_version}"
 
 
 def registry_yaml(report, card):

@@ -3,6 +3,7 @@
 import datetime
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ from tests.accountant.test_report_markdown import (
     pure,
     selected,
 )
-from tests.door import CARD_KEYS
+from tests.door import CARD_KEYS, QUESTIONS
 
 TEXTS = (
     "plain",
@@ -131,6 +132,50 @@ def test_every_report_says_what_is_asked(make):
     assert ("Under" in " ".join(said)) == (report.adjacency != "replace_label")
     assert said["Trust model"].startswith("central")
     assert ("batch" in said["Covers"]) == any(e.sampling_rate < 1 for e in report.events)
+
+
+@pytest.mark.parametrize("make", FINITE.values(), ids=FINITE)
+def test_every_card_says_which_rows_answer_reviewers_and_what_none_does(make):
+    """A row is named only if the card has it, and each number stands once."""
+    report = make()
+    for card in (None, FULL):
+        said = cells(report, card)
+        lists = re.findall(r"(?m)^\*\*(.*)\*\*$", report.to_markdown(card))
+        titles = {*said, *lists}
+        for source, numbers in QUESTIONS.items():
+            *told, open_ones = said[f"Asked by {source}"].split("; ")
+            if not open_ones.startswith("not by this card: "):
+                told.append(open_ones)
+                open_ones = ""
+            left = open_ones.removeprefix("not by this card: ").split(", ") if open_ones else []
+            answered = dict(one.split(" by ") for one in told)
+            assert sorted([*answered, *left]) == sorted(numbers)
+            for number, rows in answered.items():
+                assert set(rows.split(", ")) == titles & set(numbers[number]), number
+            assert not titles & {title for number in left for title in numbers[number]}
+
+
+def test_without_a_guarantee_nothing_is_answered():
+    assert "Asked by" not in poisson(epsilon=math.inf).to_markdown(FULL)
+
+
+def test_what_no_row_answers_is_said_to_be_open():
+    """Without an audit nobody has tested for membership, and without a score nobody for utility."""
+    said = cells(gaussian())
+    assert said["Asked by OWASP AISVS 1.0"].endswith("11.2.1, 11.2.2, 11.2.3, 11.2.5")
+    assert "8.2.3" in said["Asked by ISO/IEC 27559:2022"].partition("not by this card")[2]
+    assert said["Asked by W3C's draft note of February 2026"].endswith("not by this card: utility")
+
+
+def test_the_page_says_what_each_number_is_about():
+    page = Path(__file__).parents[2] / "doc" / "out_of_python.rst"
+    if not page.exists():
+        pytest.skip("pages are not part of an installed package")
+    text = page.read_text(encoding="utf-8")
+    table = text[text.index("- Its numbers") : text.index("The text of a card is copied")]
+    for source in ("OWASP AISVS 1.0", "ISO/IEC 27559:2022"):
+        row = table[table.index(source) :].split("   * - ")[0]
+        assert re.findall(r"(?<![.\d])(\d+\.\d[.\d]*):", row) == list(QUESTIONS[source]), source
 
 
 @pytest.mark.parametrize("make", FINITE.values(), ids=FINITE)
@@ -344,6 +389,8 @@ def test_a_score_and_an_audit():
         assert repr(attack).replace("_", "") in text.replace("_", "")
         assert "not private" in text
         assert "counted above only where both reports were composed" in text
+    assert "11.2.5 by Audit" in as_text(reports[0])
+    assert "utility by Score" in as_text(reports[0])
     assert repr(score["f1"]) in as_text(gaussian().to_markdown({"score": score["f1"]}))
 
 
