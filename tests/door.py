@@ -46,6 +46,7 @@ from skdp._families.losses import (
     Tweedie,
     TweedieRate,
 )
+from skdp._families.means import FEW_FOR_TARGETS
 from skdp._families.penalties import Penalty, make_penalty
 from skdp._families.targets import RateUnits, as_targets, clip_targets, encode_labels
 from skdp._families.weights import EVEN, Weights, WeightScale, class_scale, weigh
@@ -246,7 +247,6 @@ from skdp.linear_model import (
     _memory as memory_module,
     _row_bounds as row_bounds_module,
 )
-from skdp.linear_model._base import FEW_FOR_TARGETS
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._plan import Problem, beside
 from skdp.linear_model._row_bounds import RowBounds

@@ -12,7 +12,7 @@ from skdp.dask import (
 )
 from skdp.dask._beside import Beside
 from skdp.dask._clients import CHANGED, RowsChangedError
-from skdp.dask._estimators import Reader
+from skdp.dask._estimators import Reader, reader_of
 from skdp.dask._groups import read_groups
 from skdp.dask._parts import (
     KeyedDigest,

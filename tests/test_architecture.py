@@ -35,11 +35,18 @@ ROOMS = [
     },
     {"_rows.containers"},
     {"_checks", "_sklearn"},
-    {"_families", "accountant"},
+    {
+        "_families.losses",
+        "_families.penalties",
+        "_families.targets",
+        "_families.weights",
+        "accountant",
+    },
     {"ledger"},
     {"_release"},
     {"_rows"},
     {"_ball"},
+    {"_families"},
     {"_estimator"},
     {"linear_model", "preprocessing"},
     {"additive", "metrics"},
@@ -292,7 +299,7 @@ OPENERS = {
 }
 # Rooms whose releases are their solvers'.
 RELEASED_FOR = {"linear_model", "preprocessing", "metrics", "calibration", "pipeline"}
-RELEASED_FOR |= {"_ball", "statistics"}
+RELEASED_FOR |= {"_ball", "_families", "statistics"}
 # Estimators' reports are their plans'; these are shown or looked at, not made.
 REPORTERS = {"skdp._estimator"}
 

@@ -174,8 +174,3 @@ def of_one_width(bounds, *, center):
     midpoint, half_width = target_scale(bounds, center=center)
     widest = np.full_like(half_width, half_width.max())
     return midpoint - widest, midpoint + widest
-
-
-def unit_of(units):
-    """Return what targets were divided by, for a fit's units or classes; labels are in no units."""
-    return getattr(units, "half_width", 1.0)

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_finite, check_n_jobs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, is_private
-from skdp._families.targets import unit_of
 from skdp._rows.frames import read_frame
 from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly
@@ -85,12 +84,13 @@ class BaseAdditive(
     def _takes_sparse(self):
         return False
 
-    def _half_width(self):
-        """Return what targets are divided by, by what is public of them."""
-        return 1.0 if self._learns_targets() else self._linear()._half_width()
+    def _family(self, *, has_exposure=False):
+        """Return what the loss is to a fit, as a `Family`."""
+        return self._linear()._family(has_exposure=has_exposure)
 
-    def _learns_targets(self):
-        return self._linear()._learns_targets()
+    def _class_weight(self):
+        """Return the parameter `class_weight`, None for regressors, which have none."""
+        return None
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         return self._plan_of(specs_before_fit(self, n_features), n_rows, n_outputs, by_group)
@@ -180,23 +180,26 @@ class BaseAdditive(
         frame, settings = self._read_table(X)
         quietly(check_consistent_length, y, range(frame.n_rows))
         model = self._linear()
-        targets, units, weights = model._read_targets(y, public_weight)
-        targets = model._with_exposure(targets, exposure)
-        n_outputs = model._n_outputs(targets.shape[1])
+        family = self._family(has_exposure=exposure is not None)
+        family.check_settings()
+        targets, units = family.read(y, exposure)
+        weights = family.weigh(public_weight, len(targets), units, targets)
+        n_outputs = family.n_outputs(targets.shape[1])
         self._check_curves(settings.signs, n_outputs > 1)
         codes, n_records = model._records(groups, targets, weights)
         plan = self._plan_of(settings.specs, n_records, n_outputs, codes is not None)
         run = plan.start(self.random_state)
         if isinstance(plan, ConstantPlan):
             return self._fit_constant(
-                targets, units, public_weight, model, frame, settings, plan, run
+                targets, units, public_weight, model, family, frame, settings, plan, run
             )
         frame = replace(frame, groups=codes)
-        table = self._in_memory(frame, targets, weights, model._void_rows(targets))
+        table = self._in_memory(frame, targets, weights, family.void_rows(targets))
         return self._fit_terms(
             table,
             settings,
             model,
+            family,
             units,
             plan,
             run,
@@ -212,6 +215,7 @@ class BaseAdditive(
         table,
         settings,
         model,
+        family,
         units,
         plan,
         run,
@@ -236,6 +240,7 @@ class BaseAdditive(
         fitted, units = self._fit_models(
             table,
             model,
+            family,
             basis,
             units,
             settings.signs,
@@ -248,7 +253,7 @@ class BaseAdditive(
         return self._publish(
             fitted,
             units,
-            self._kept_model(model),
+            model,
             settings,
             plan,
             run,
@@ -263,10 +268,6 @@ class BaseAdditive(
             return MemoryTable(frame, frame, slice(None), targets, weights, is_void)
         places = np.flatnonzero(~weights.is_zero)
         return MemoryTable(frame, frame.take(~weights.is_zero), places, targets, weights, is_void)
-
-    def _kept_model(self, model):
-        """Return the linear model that predicts after the fit."""
-        return model
 
     def _check_curves(self, signs, has_several):
         if any(signs) and has_several:
@@ -332,7 +333,7 @@ class BaseAdditive(
         model.n_features_in_ = fitted.basis.n_columns
         model._set_coefs(fitted.coefs, 1.0, target_units)
         self._set_target_units(model, target_units)
-        covariance = np.max(unit_of(target_units)) ** 2 * fitted.covariance
+        covariance = np.max(self._family().unit(target_units)) ** 2 * fitted.covariance
         are_noise = self._set_terms(model, fitted.basis, settings, covariance)
         if is_private(self):
             self._warn_of_noise(

@@ -8,12 +8,13 @@ from numpy.polynomial.legendre import leggauss
 
 from skdp._ball._solver import hardly_tells
 from skdp._checks import check_public_weight
+from skdp._families.means import FEW_FOR_TARGETS
 from skdp._families.weights import weigh, weights_of_classes
 from skdp._rows.kinds import WORD
 from skdp.additive import _tuned as tuned
 from skdp.additive._fitted import Fitted
 from skdp.exceptions import warn_user
-from skdp.linear_model._base import FEW_FOR_TARGETS, weights_public
+from skdp.linear_model._base import weights_public
 from skdp.linear_model._memory import MemoryRows
 from skdp.preprocessing.table._given import without_learning
 
@@ -89,7 +90,7 @@ class ConstantMixin:
     _publish: Callable
 
     def _fit_constant(
-        self, targets, target_units, public_weight, model, frame, settings, plan, run
+        self, targets, target_units, public_weight, model, family, frame, settings, plan, run
     ):
         """Learn the shares of classes or the means of targets alone."""
         for note in plan.notes:
@@ -98,8 +99,8 @@ class ConstantMixin:
             warn_user(FEW_FOR_TARGETS)
         weights = weigh(check_public_weight(public_weight, frame.n_rows))
         # Rows without columns: nothing but targets is asked of them.
-        rows = MemoryRows(model, np.empty((frame.n_rows, 0)), targets, weights)
-        target_units, _ = model._learn_targets(rows, target_units, plan, run)
+        rows = MemoryRows(model._treatment(family), np.empty((frame.n_rows, 0)), targets, weights)
+        target_units = family.learn(rows, target_units, plan, run).units
         means = release_constants(rows.records().targets, weights, frame, plan, run)
         frame = frame.decided(dict.fromkeys(frame.untyped, WORD))
         specs = replace(without_learning(settings.specs), kinds=frame.kinds)

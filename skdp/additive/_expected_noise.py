@@ -53,6 +53,7 @@ class ExpectedNoiseMixin:
     """
 
     # Subclasses give these for their linear models.
+    _family: Callable
     _linear: Callable
     _of_known_units: Callable
     _plan_first: Callable
@@ -66,7 +67,7 @@ class ExpectedNoiseMixin:
         Records are rows: what groups have isn't foreseen, nor effects on counts and amounts.
         """
         advice = f"{_ADVICE}."
-        loss = self._linear()._loss(n_outputs).name
+        loss = self._family().loss(n_outputs).name
         is_foreseen = loss in whitened.TYPICAL_EFFECTS and not plan.budget.of_groups
         hides_most = False
         if is_foreseen and not isinstance(plan, ConstantPlan):
@@ -91,7 +92,7 @@ class ExpectedNoiseMixin:
         plan = self._plan_table(budget, specs, n_rows, n_outputs)
         linear = self._linear()
         rules = linear._rules(n_outputs, in_ball=True)
-        loss = linear._loss(n_outputs).name
+        loss = linear._family().loss(n_outputs).name
         if isinstance(plan, ConstantPlan):
             # All rows are predicted alike.
             return ExpectedNoise(math.inf, math.nan, whitened.TYPICAL_EFFECTS[loss])

@@ -22,16 +22,16 @@ class Fitted(NamedTuple):
     reports: tuple
 
     @classmethod
-    def of_columns(cls, solved, columns):
+    def of_columns(cls, solution, columns):
         """Return what a linear model makes of columns as they are."""
-        _, plan, ball, bias, _ = solved.training
-        coefs = outside(ball, solved.coefs, bias)
+        _, plan, ball, bias, _ = solution.training
+        coefs = outside(ball, solution.coefs, bias)
         coefs[:, -1] *= bias
         width = columns.n_columns
-        covariance = noise_covariance(solved.steps)[:width, :width]
+        covariance = noise_covariance(solution.steps)[:width, :width]
         if ball is not None:
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
-        report = plan.report(n_steps=solved.steps.n_steps, reproducible=False)
+        report = plan.report(n_steps=solution.steps.n_steps, reproducible=False)
         return cls(coefs, covariance, columns, (report,))
 
     def of_known_places(self):

@@ -3,12 +3,13 @@
 from sklearn.base import RegressorMixin
 
 from skdp._estimator import is_private
+from skdp._families.family import NO_EXPOSURE
 from skdp._sklearn import StrOptions, _fit_context, in_order_of_rows, quietly, validate_data
 from skdp.additive import _tuned as tuned
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
 from skdp.additive._plan import Alone
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
-from skdp.linear_model._fit import NO_EXPOSURE
+from skdp.linear_model.whitened._generalized import score_of_means
 
 _LINEAR_MODELS: dict[str, type] = {
     "squared_error": DPRidge,
@@ -252,7 +253,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     def _alone(self, n_outputs):
         if not self._is_linear():
             return None
-        return Alone(n_outputs, of_classes=False, learns_ranges=self._learns_targets())
+        return Alone(n_outputs, of_classes=False, learns_ranges=self._family().learns_targets)
 
     def _constants(self, means, target_units):
         """Return released means in [0, 1] as targets from -1 to 1 are trained on, of shape (k,)."""
@@ -260,12 +261,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
 
     def _of_known_units(self, target_units):
         model = self._linear()
-        if model._learns_targets():
+        if model._family().learns_targets:
             model.target_bounds = target_units.bounds
         return model
-
-    def _check_targets(self, y):
-        self._linear()._check_targets(y)
 
     def _set_target_units(self, model, target_units):
         """Publish the range that predictions are in, by the units of targets."""
@@ -368,9 +366,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         means = self._model._targets_at(values)
         if exposure is None:
             return means
-        if self._is_linear():
-            raise ValueError(NO_EXPOSURE)
-        return self._model._during(means, exposure)
+        return self._family(has_exposure=True).during(means, exposure)
 
     @in_order_of_rows
     def score(self, X, y, sample_weight=None, exposure=None):
@@ -402,7 +398,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         """
         if not self._is_linear():
             means = self.predict(X)
-            return self._model._score_of(means, y, sample_weight, exposure)
+            power = self._family().power
+            return score_of_means(means, y, sample_weight, exposure, power=power)
         if exposure is not None:
             raise ValueError(NO_EXPOSURE)
         return quietly(super().score, X, y, sample_weight)

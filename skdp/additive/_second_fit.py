@@ -61,6 +61,7 @@ class SecondFitMixin:
         self,
         table,
         model,
+        family,
         basis,
         target_units,
         signs,
@@ -78,11 +79,11 @@ class SecondFitMixin:
         """
         of_model = self._plan_first(model, basis, plan, n_targets, by_group=by_group, scale=scale)
         run.fill(MODEL, of_model.releases)
-        rows = table.map_to(model, basis)
+        rows = table.map_to(model._treatment(family), basis)
         with rows.at_work():
-            solved = model._solved(rows, of_model, target_units, run)
-            target_units = solved.training.units
-            fitted = self._of_known_places(Fitted.of_columns(solved, basis))
+            solution = model._solve(rows, of_model, target_units, run)
+            target_units = solution.training.units
+            fitted = self._of_known_places(Fitted.of_columns(solution, basis))
             if plan.of_products is not None:
                 view = self._second_view(fitted, basis, signs, plan)
                 second = self._second_model(
@@ -94,8 +95,8 @@ class SecondFitMixin:
 
     def _fit_second(self, rows, view, target_units, model, of_model, run):
         """Fit a linear model to the columns of a view of rows."""
-        rows.view(model, view)
-        return Fitted.of_columns(model._solved(rows, of_model, target_units, run, view.start), view)
+        rows.view(model._treatment(model._family()), view)
+        return Fitted.of_columns(model._solve(rows, of_model, target_units, run, view.start), view)
 
     def _second_model(self, view, target_units, plan, run, *, by_group, scale=None):
         """Return a linear model of the columns of a view, its plan, and the run of its releases."""

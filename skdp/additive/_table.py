@@ -52,11 +52,11 @@ class MemoryTable:
         counted = frame if self.counted is self.frame else self.counted.decided(kinds)
         return replace(self, frame=frame, counted=counted)
 
-    def map_to(self, model, basis):
-        """Return the rows in the columns of a basis, for a linear model."""
+    def map_to(self, treatment, basis):
+        """Return the rows in the columns of a basis, treated as a linear model does."""
         frame = self.frame
         X = basis.sparse_matrix(frame) if _are_sparse(basis, frame) else basis.matrix(frame)
-        return MemoryRows(model, X, self.targets, self.weights, frame.groups)
+        return MemoryRows(treatment, X, self.targets, self.weights, frame.groups)
 
 
 def _are_sparse(basis, frame):

@@ -261,7 +261,7 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
         model = model_of(self.estimator)
         classes, targets = encode_labels(y, model.classes)
         # A weight of no class is refused before anything is charged.
-        model._weigh(None, n_rows, classes, targets)
+        model._family().weigh(None, n_rows, classes, targets)
 
         # 2. the classifier bounds the data
         # 3. plan from public numbers

@@ -4,14 +4,12 @@ from dataclasses import dataclass
 
 from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge, Reader
-from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor, during
+from skdp.dask._estimators import Reader, columns_and_units
+from skdp.dask._generalized import during
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, constraints_of_twin
-
-_LINEAR = (DaskDPLogisticRegression, DaskDPRidge, DaskDPPoissonRegressor, DaskDPGammaRegressor)
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class _Reader(Reader, TableReader):  # type: ignore[override]
     certified_rows = TableReader.certified_rows
 
     def mapped_rows(self, X):
-        return self.estimator._row_bounds().read(X)
+        return self.treatment.bounds.read(X)
 
 
 class DaskAdditive(DaskTwin):
@@ -70,13 +68,19 @@ class DaskAdditive(DaskTwin):
         client, table = self._opened(X, y, groups, exposure)
         frame, settings = self._read_table(typed_row(X))
         model = self._linear()
-        n_targets = model._n_targets_of(table, has_exposure=exposure is not None)
-        n_outputs = model._n_outputs(n_targets)
+        family = self._family(has_exposure=exposure is not None)
+        n_targets, units = columns_and_units(family, table)
+        n_outputs = family.n_outputs(n_targets)
         self._check_curves(settings.signs, n_outputs > 1)
         reads = self._reading()
         set_columns(reads, table)
         reads._kinds = frame.kinds
-        reader = _Reader(reads, model._reading(), self.n_jobs)
+        reader = _Reader(
+            estimator_name=self._local.__name__,
+            treatment=model._treatment(family),
+            takes_sparse=False,
+            table=reads,
+        )
         with passes(table, reader, client=client) as rows:
             n_records, by_group = rows.count_records(groups)
             plan = self._plan_of(settings.specs, n_records, n_outputs, by_group)
@@ -84,7 +88,8 @@ class DaskAdditive(DaskTwin):
                 rows,
                 settings,
                 model,
-                model._units_of(table),
+                family,
+                units,
                 plan,
                 plan.start(self.random_state),
                 # The number of rows that say something is as private as exposures.
@@ -95,18 +100,9 @@ class DaskAdditive(DaskTwin):
                 also_not_covered=(NOT_COVERED,),
             )
 
-    def _kept_model(self, model):
-        return model.to_local()
-
     def _alone(self, n_outputs):
         """Return nothing that is released alone: rows in partitions aren't few."""
         return
-
-    def _linear(self):
-        local = super()._linear()
-        (made,) = (cls for cls in _LINEAR if cls._local is type(local))
-        settings, names = local.get_params().items(), made._parameter_constraints
-        return made(**{n: value for n, value in settings if n in names or value is not None})
 
 
 class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClassifier):
@@ -603,4 +599,7 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        return during(self._linear(), self._mapped("predict", X), exposure)
+        means = self._mapped("predict", X)
+        if exposure is None:
+            return means
+        return during(self._family(has_exposure=True), means, exposure)

@@ -2,10 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from sklearn.base import is_regressor
-
-from skdp._families.targets import encode_labels
 from skdp._sklearn import _fit_context
 from skdp.dask._parts import RowReader
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
@@ -17,45 +13,82 @@ from skdp.linear_model import (
     DPQuantileRegressor,
     DPRidge,
 )
-from skdp.linear_model.whitened._base import NOT_INFERRED, BaseWhitened
+from skdp.linear_model._row_bounds import RowTreatment
+from skdp.linear_model.whitened._base import NOT_INFERRED
+
+_NO_CLASSES = (
+    "declare the class set, classes=[...]: reading it takes a pass, and tells whether a rare class "
+    "occurs."
+)
 
 
 @dataclass(frozen=True)
 class Reader(RowReader):
     """What workers get to know of an estimator; see `skdp.dask._parts.RowReader`."""
 
-    estimator: BaseWhitened
-    n_jobs: int | None
+    # Messages name the estimator.
+    estimator_name: str
+    treatment: RowTreatment
+    takes_sparse: bool
 
-    def of(self, estimator):
-        """Return what workers get to know of another estimator of the same rows."""
-        return replace(self, estimator=estimator._reading())
+    def of(self, treatment):
+        """Return what reads the same rows from now on, and treats them otherwise."""
+        return replace(self, treatment=treatment)
 
     @property
     def name(self):
-        return type(self.estimator).__name__
+        return self.estimator_name
+
+    @property
+    def n_jobs(self):
+        return self.treatment.n_jobs
 
     @property
     def checks_of_targets(self):
-        checks = {"accept_sparse": "csr" if self.estimator._takes_sparse() else False}
-        if is_regressor(self.estimator):
-            checks |= {"multi_output": self.estimator._takes_several, "y_numeric": True}
-        return checks
+        family = self.treatment.family
+        return {
+            "accept_sparse": "csr" if self.takes_sparse else False,
+            "multi_output": family.takes_several,
+            "y_numeric": family.is_numeric,
+        }
 
     def certified_rows(self, X):
-        return self.estimator._row_bounds().read(X)
+        return self.treatment.bounds.read(X)
 
     def bounded_by(self, ball, X, is_null):
-        return self.estimator._row_bounds().place(ball, X, is_null)
+        return self.treatment.bounds.place(ball, X, is_null)
 
     def targets(self, y, exposure=None):
-        return self.estimator._with_exposure(self.estimator._in_units(y)[0], exposure)
+        return self.treatment.family.read(y, exposure)[0]
 
     def void_rows(self, targets):
-        return self.estimator._void_rows(targets)
+        return self.treatment.family.void_rows(targets)
 
     def asked(self, rows, targets, n_threads, codes=None):
-        return self.estimator._asked(rows, targets, n_threads, codes=codes)
+        return self.treatment.answering(rows, targets, n_threads, codes=codes)
+
+
+def reader_of(model, family=None):
+    """Return what workers get to know of a model on collections, for a family or its own."""
+    family = model._family() if family is None else family
+    return Reader(
+        estimator_name=model._local.__name__,
+        treatment=model._treatment(family),
+        takes_sparse=model._takes_sparse(),
+    )
+
+
+def columns_and_units(family, table):
+    """Return the number of columns that a table's targets have in training, and their units.
+
+    Before anything is learnt of targets, their units are the same whatever they are.
+    """
+    if family.reads_classes:
+        raise ValueError(_NO_CLASSES)
+    family.check_settings()
+    # A column of targets is flat to those that take one target alone.
+    is_flat = table.n_targets is None or not family.takes_several
+    return family.n_columns(table.n_targets or 1), family.first_units(is_flat)
 
 
 class DaskWhitened(DaskTwin):
@@ -106,46 +139,20 @@ class DaskWhitened(DaskTwin):
         if self.inference and groups is not None:
             raise ValueError(NOT_INFERRED)
         set_columns(self, table)
-        n_targets = self._n_targets_of(table, has_exposure=exposure is not None)
+        family = self._family(has_exposure=exposure is not None)
+        n_targets, units = columns_and_units(family, table)
 
         # 2. bound the data, where it is
-        reader = Reader(self._reading(), self.n_jobs)
-        with passes(table, reader, client=client) as rows:
+        with passes(table, reader_of(self, family), client=client) as rows:
             # 3. plan from public numbers
             n_records, by_group = rows.count_records(groups)
             plan = self._plan(n_records, table.n_features, n_targets, by_group=by_group)
 
             # 4. solve and 5. publish
-            return self._fit(rows, plan, self._units_of(table), (PARTITIONS,), (NOT_COVERED,))
-
-    def _n_targets_of(self, table, *, has_exposure):
-        """Return how many columns the targets in partitions have, an exposure's included."""
-        n_targets = self._n_outputs_of(table)
-        one = self._with_exposure(np.ones((1, n_targets)), np.ones(1) if has_exposure else None)
-        return one.shape[1]
+            return self._fit(rows, plan, units, (PARTITIONS,), (NOT_COVERED,))
 
 
-_NO_CLASSES = (
-    "declare the class set, classes=[...]: reading it takes a pass, and tells whether a rare class "
-    "occurs."
-)
-
-
-class DaskRegressorMixin:
-    """Targets of regressors on collections."""
-
-    def _n_outputs_of(self, table):
-        self._warn_of_targets()
-        return table.n_targets or 1
-
-    def _units_of(self, table):
-        # A column of targets is flat to those that take one target alone. Before anything is learnt
-        # of targets, their units are the same whatever they are.
-        is_flat = table.n_targets is None or not self._takes_several
-        return self._in_units(np.ones(1 if is_flat else (1, 1)))[1]
-
-
-class DaskDPRidge(DaskRegressorMixin, DaskWhitened, DPRidge):
+class DaskDPRidge(DaskWhitened, DPRidge):
     r"""Ridge regression by private whitening, on Dask collections.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball,
@@ -665,20 +672,8 @@ class DaskDPLogisticRegression(DaskClassifierMixin, DaskWhitened, DPLogisticRegr
         self.ledger = ledger
         self.random_state = random_state
 
-    def _n_outputs_of(self, table):
-        if self.classes is None:
-            raise ValueError(_NO_CLASSES)
-        # Labels of one record have as many columns as those of all.
-        return self._encoded_class()[1].shape[1]
 
-    def _encoded_class(self):
-        return encode_labels(np.asarray(self.classes)[:1], self.classes)
-
-    def _units_of(self, table):
-        return self._encoded_class()[0]
-
-
-class DaskDPHuberRegressor(DaskRegressorMixin, DaskWhitened, DPHuberRegressor):
+class DaskDPHuberRegressor(DaskWhitened, DPHuberRegressor):
     r"""Regression that is robust to outliers, by private whitening, on Dask collections.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i`, with a
@@ -915,7 +910,7 @@ class DaskDPHuberRegressor(DaskRegressorMixin, DaskWhitened, DPHuberRegressor):
         self.random_state = random_state
 
 
-class DaskDPQuantileRegressor(DaskRegressorMixin, DaskWhitened, DPQuantileRegressor):
+class DaskDPQuantileRegressor(DaskWhitened, DPQuantileRegressor):
     r"""Regression of a quantile, such as the median, by private whitening, on Dask collections.
 
     Minimises the pinball loss, over rows :math:`x_i` in the units of a learnt ball and targets

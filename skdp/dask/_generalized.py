@@ -5,23 +5,20 @@ from dask.base import is_dask_collection
 
 from skdp._checks import check_exposure
 from skdp._sklearn import _fit_context
-from skdp.dask._estimators import DaskRegressorMixin, DaskWhitened
+from skdp.dask._estimators import DaskWhitened
 from skdp.dask._twins import constraints_of_twin
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPTweedieRegressor
 
 
-def during(model, means, exposure):
-    """Return predicted means of so many exposures of rows, in memory or in partitions."""
-    if exposure is None:
-        return means
-    model._with_exposure(np.ones((1, 1)), np.ones(1))
+def during(family, means, exposure):
+    """Return means of so many exposures, which a family of rates takes."""
     if not is_dask_collection(exposure):
-        return means * check_exposure(exposure, len(means))
+        return family.during(means, exposure)
     blocks = getattr(exposure, "values", exposure)
     return means * blocks.map_blocks(lambda one: check_exposure(one, len(one)), dtype=np.float64)
 
 
-class _DaskGeneralized(DaskRegressorMixin, DaskWhitened):
+class _DaskGeneralized(DaskWhitened):
     """Generalized linear models with a log link, on Dask collections."""
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -86,7 +83,10 @@ class _DaskGeneralized(DaskRegressorMixin, DaskWhitened):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        return during(self, self._mapped("predict", X), exposure)
+        means = self._mapped("predict", X)
+        if exposure is None:
+            return means
+        return during(self._family(has_exposure=True), means, exposure)
 
 
 class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):

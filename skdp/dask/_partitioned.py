@@ -106,9 +106,14 @@ class PartitionedRows:
         self._keep(_tables.settle_part, kinds)
         return self
 
-    def map_to(self, estimator, basis):
-        """Have rows be, from now on, the columns of a basis, for an estimator of these."""
-        self._reader = self._reader.of(estimator)
+    @property
+    def treatment(self):
+        """What a fit does with the rows, see `RowTreatment`."""
+        return self._reader.treatment
+
+    def map_to(self, treatment, basis):
+        """Have rows be, from now on, the columns of a basis, treated as such."""
+        self._reader = self._reader.of(treatment)
         self.map_table(basis)
         return self
 
@@ -117,9 +122,9 @@ class PartitionedRows:
         """Give these rows: workers close what they open."""
         yield self
 
-    def view(self, estimator, view):
+    def view(self, treatment, view):
         """See `MemoryRows.view`: rows are mapped once more in every pass."""
-        self._reader = self._reader.of(estimator)
+        self._reader = self._reader.of(treatment)
         self._keep(_tables.view_part, view)
 
     def stretch(self, shift, length):

@@ -195,7 +195,8 @@ def _picked(tuples, place):
 
 def _partitions(collection, name, compute_chunk_sizes, client):
     """Return the `_Parts` of a collection."""
-    if isinstance(collection, dask.array.Array):
+    is_array = isinstance(collection, dask.array.Array)
+    if is_array:
         if collection.ndim == 2 and len(collection.chunks[1]) > 1:
             collection = collection.rechunk({1: -1})
         parts = collection.to_delayed(optimize_graph=False).ravel().tolist()
@@ -206,7 +207,6 @@ def _partitions(collection, name, compute_chunk_sizes, client):
     if np.isnan(sizes).any():
         if not compute_chunk_sizes:
             raise ValueError(_UNKNOWN.format(name))
-        is_array = isinstance(collection, dask.array.Array)
         counted = parts if is_array else parts_of_frame(_narrow(collection))
         sizes = _counted(counted, name, client)
     return _Parts(parts, [int(size) for size in sizes])

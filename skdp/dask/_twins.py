@@ -113,9 +113,8 @@ class DaskTwin:
 class DaskClassifierMixin:
     """What classifiers on collections predict, too."""
 
-    def _class_weight(self):
-        # Rows of collections aren't weighted.
-        return None
+    # Rows of collections aren't weighted.
+    class_weight = None
 
     def decision_function(self, X):
         """Compute decision values of rows in memory or in partitions.

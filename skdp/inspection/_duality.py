@@ -138,7 +138,7 @@ def _internal_problem(estimator, X, y, public_weight):
             X, data_norm=estimator.data_norm, fit_intercept=estimator.fit_intercept, clip=False
         )
     classes = getattr(estimator, "classes_", None)
-    weights = estimator._weigh(public_weight, X.shape[0], classes, targets)
+    weights = estimator._family().weigh(public_weight, X.shape[0], classes, targets)
     # The solver's are in the units of the scaled targets and of the intercept's column.
     coefs = np.atleast_2d(estimator.coef_) / np.reshape(half_width, (-1, 1))
     if rows.bias:

@@ -7,46 +7,24 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._ball._plan import plan_targets
-from skdp._ball._solver import hardly_tells, learn_targets
 from skdp._checks import (
     check_bounds,
     check_feature_bounds,
     check_finite,
     check_positive,
-    check_public_weight,
 )
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
-from skdp._families.losses import INVERSE_LINKS, as_probabilities
-from skdp._families.targets import (
-    TargetUnits,
-    as_targets,
-    clip_targets,
-    encode_labels,
-    target_scale,
-)
-from skdp._families.weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
-from skdp._release.plan import CLASSES_READ
-from skdp._rows.blocks import rounding_slack
+from skdp._families.family import NO_EXPOSURE, Family
+from skdp._families.labels import LabelFamily
+from skdp._families.losses import INVERSE_LINKS, LOSSES, as_probabilities
+from skdp._families.means import MeanFamily
+from skdp._families.weights import WEIGHTS_STATED
 from skdp._rows.numbers import validate_numbers
 from skdp._rows.rows_in_ball import by_row
 from skdp._sklearn import Interval, StrOptions, quietly
-from skdp.exceptions import warn_user
 
 # Numbers whose squares and products stay far from the ends of double precision.
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
-
-FEW_FOR_TARGETS = (
-    "target_bounds=None learns a range of the targets, for which the records are too few at this "
-    "epsilon: predictions may be far off. Give public bounds, target_bounds=(low, high)."
-)
-NO_TARGET_BOUNDS = (
-    "target_bounds=None assumes that the targets are within about [-1, 1], without looking; where "
-    "they aren't, predictions are far off. Give public bounds, target_bounds=(low, high)."
-)
-_UNIT_TARGETS = (
-    "the scale of the targets: [-1, 1], as target_bounds=None takes it (it only affects accuracy)"
-)
 
 # Every private estimator has these parameters.
 COMMON_CONSTRAINTS = {
@@ -89,47 +67,23 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     # A fit publishes this.
     n_features_in_: int
     # The mixins of regressors and of classifiers give these.
-    _loss: Callable
-    _in_units: Callable
-    _half_width: Callable
-    _has_given_bounds: Callable
+    _family: Callable[..., Family]
     _set_coefs: Callable
 
     def _preview(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         return super()._preview(n_rows, n_features, n_outputs, by_group=by_group)
 
-    def _has_share_for_targets(self):
-        """Return whether a fit may spend a share of its budget on where the targets lie."""
-        return False
-
-    def _learns_targets(self):
-        """Return whether a fit learns where the targets lie."""
-        return False
-
-    def _read_targets(self, y, public_weight):
-        """Return targets as training takes them, their units, and what records count."""
-        targets, units = self._in_units(y)
-        return targets, units, self._weigh(public_weight, len(targets), units, targets)
-
-    def _weigh(self, public_weight, n_rows, classes=None, targets=None):
-        """Return what records count, from the weights of rows and those of their classes."""
-        of_rows, of_classes = check_public_weight(public_weight, n_rows), self._class_weight()
-        return weigh(of_rows, class_weight=of_classes, classes=classes, targets=targets)
-
-    def _class_weight(self):
-        """Return the parameter `class_weight`, None for regressors, which have none."""
-        return None
-
-    def _weight_scale(self, n_outputs):
-        """Return the public `WeightScale` of the weights of classes."""
-        class_weight = self._class_weight()
-        if class_weight is not None and self.classes is not None:
-            weights_of_classes(class_weight, np.unique(np.asarray(self.classes)))
-        return class_scale(class_weight, max(2, n_outputs))
+    def _check_targets(self, y):
+        self._family().check(y)
 
     def _n_columns(self, n_features):
         """Return the number of columns of certified rows."""
         return n_features + bool(self.fit_intercept)
+
+
+def checked_target_bounds(bounds):
+    """Return the pair that a parameter `target_bounds` stands for, or None."""
+    return None if bounds is None else check_bounds(bounds, "target_bounds")
 
 
 def weights_public(public_weight):
@@ -140,95 +94,28 @@ def weights_public(public_weight):
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
 
-    # Rows may have several targets.
-    _takes_several = True
+    # Parameters of the constructors of subclasses, and what these say of the ball.
+    target_bounds: object
+    fit_intercept: bool
+    _ball_budget: Callable
 
-    def _read(self, X, y, **checks):
-        """Return X and y as scikit-learn's contract has them."""
-        checks = {"multi_output": self._takes_several, "y_numeric": True, **checks}
-        return validate_numbers(self, X, y, **checks)
-
-    def _has_given_bounds(self):
-        """Return whether targets are in a range that the caller gave."""
-        return self.target_bounds is not None
-
-    def _read_targets(self, y, public_weight):
-        self._warn_of_targets()
-        return super()._read_targets(y, public_weight)
-
-    def _warn_of_targets(self):
-        """Warn where nothing tells of the targets' scale, whatever they are."""
-        if _UNIT_TARGETS in self._assumed():
-            warn_user(NO_TARGET_BOUNDS)
-
-    def _in_units(self, y):
-        """Return targets of shape (n, k) as training takes them, and the units that they are in."""
-        return self._within(as_targets(y), self._checked_bounds(), y.ndim == 1)
-
-    def _within(self, targets, bounds, one_axis):
-        """Return targets moved to bounds, or None's, as training takes them, and their units."""
-        center, clip = self.fit_intercept, is_private(self)
-        targets, *units = clip_targets(targets, bounds, center=center, clip=clip)
-        moved = bounds is not None and clip
-        return targets, TargetUnits(*units, one_axis, *([bounds] if moved else []))
-
-    def _learns_targets(self):
-        return self.target_bounds is None and is_private(self) and self._has_share_for_targets()
-
-    def _planned_targets(self, budget, share, n_records, n_outputs):
-        """Return the plan of ranges of targets, or None, and its share of mu^2."""
-        if not self._learns_targets():
-            return None, 0.0
-        slack = rounding_slack(n_records, n_outputs, 1)
-        ranges, spent = plan_targets(
-            budget, share, n_rows=n_records, n_targets=n_outputs, slack=slack
+    def _family(self, *, has_exposure=False) -> Family:
+        """Return what the loss is to a fit, as a `Family`: here that of squared errors."""
+        if has_exposure:
+            raise ValueError(NO_EXPOSURE)
+        return MeanFamily(
+            own_loss=LOSSES["squared_error"],
+            bounds=checked_target_bounds(self.target_bounds),
+            centred=self.fit_intercept,
+            may_learn=self._ball_budget() != 0,
+            is_private=is_private(self),
         )
-        if self.target_bounds is None and hardly_tells(ranges):
-            warn_user(FEW_FOR_TARGETS)
-        return ranges, spent
-
-    def _learn_targets(self, rows, units, plan, run):
-        """Move targets into the ranges that a plan learns, if any; return their units and the plan.
-
-        See `BaseLinear`.
-        """
-        if plan.ranges is None:
-            return units, plan
-        bounds = self._learn_ranges(rows.of_targets(), plan.ranges, run)
-        units = self._within(np.zeros((1, 1)), bounds, units.one_axis)[1]
-        rows.move_targets(units)
-        return units, plan
-
-    def _learn_ranges(self, targets, plan, run):
-        """Return the ends of the ranges that the releases of a `TargetsPlan` tell of."""
-        return learn_targets(targets, plan=plan, run=run)
-
-    def _half_width(self):
-        """Return what targets are divided by."""
-        return target_scale(self._checked_bounds(), center=self.fit_intercept)[1]
-
-    def _checked_bounds(self):
-        bounds = self.target_bounds
-        return None if bounds is None else check_bounds(bounds, "target_bounds")
-
-    def _assumed(self):
-        """Return what the report says of the targets' scale."""
-        assumed = super()._assumed()
-        if self.target_bounds is None and is_private(self) and not self._learns_targets():
-            assumed = (_UNIT_TARGETS, *assumed)
-        return assumed
 
     def _set_coefs(self, coefs, bias, units):
         """Publish coefficients of shape (k, d) that were learnt from targets in units."""
         check_finite(coefs)
-        coef = np.reshape(units.half_width, (-1, 1)) * coefs[:, : self.n_features_in_]
-        # A column is one target, as for scikit-learn's Ridge, which has an array of one intercept.
-        self.coef_ = coef[0] if len(coef) == 1 else coef
-        self.intercept_ = 0.0
-        if self.fit_intercept:
-            intercept = units.midpoint + units.half_width * bias * coefs[:, -1]
-            self.intercept_ = float(intercept[0]) if units.one_axis else intercept
-        self.target_bounds_ = units.bounds
+        model = self._family().linear_model(coefs, bias, units, self.n_features_in_)
+        self.coef_, self.intercept_, self.target_bounds_ = model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -261,7 +148,7 @@ class LinearRegressorMixin(CaptionMixin):
 
     def _targets_at(self, values):
         """Return the predictions where linear functions of rows, with intercepts, are such."""
-        inverse = INVERSE_LINKS[self._loss(1).link]
+        inverse = INVERSE_LINKS[self._family().loss(1).link]
         with np.errstate(over="ignore"):
             return np.clip(inverse(values), *self.target_bounds_)
 
@@ -293,7 +180,7 @@ class LinearRegressorMixin(CaptionMixin):
 
 
 def _estimates_probabilities(estimator):
-    if not estimator._has_log_loss():
+    if not estimator._family().has_probabilities:
         raise AttributeError("predict_proba is available for loss='log_loss' only.")
     return True
 
@@ -301,43 +188,25 @@ def _estimates_probabilities(estimator):
 class LinearClassifierMixin(CaptionMixin):
     """Weights, decision values, predictions and probabilities of a linear classifier."""
 
-    def _read(self, X, y, **checks):
-        """Return X and y as scikit-learn's contract has them."""
-        return validate_numbers(self, X, y, **checks)
+    # A parameter of the constructors of subclasses.
+    classes: object
+    # Estimators without this parameter weigh all classes alike.
+    class_weight = None
 
-    def _class_weight(self):
-        return self.class_weight
-
-    def _has_given_bounds(self):
-        """Return whether targets are in a range: labels are."""
-        return True
-
-    def _has_log_loss(self):
-        """Return whether scores are logarithms of odds, as those of estimators of one loss are."""
-        return True
-
-    def _in_units(self, y):
-        """Return labels as training takes them, and the classes in the place of units."""
-        classes, targets = encode_labels(y, self.classes)
-        return targets, classes
+    def _family(self, *, has_exposure=False) -> Family:
+        """Return what the loss is to a fit, as a `Family`: each class against others."""
+        if has_exposure:
+            raise ValueError(NO_EXPOSURE)
+        return LabelFamily(
+            classes=self.classes, class_weight=self.class_weight, is_private=is_private(self)
+        )
 
     def _set_coefs(self, coefs, bias, classes):
         """Publish coefficients of shape (k, d), the intercept's column last where there is one."""
         check_finite(coefs)
         self.classes_ = classes
-        self.coef_ = coefs[:, : self.n_features_in_].copy()
-        self.intercept_ = np.zeros(coefs.shape[0])
-        if bias:
-            self.intercept_ = bias * coefs[:, -1]
-
-    def _half_width(self):
-        """Return what labels are divided by."""
-        return 1.0
-
-    def _assumed(self):
-        """Return what the report says of the class set."""
-        assumed = super()._assumed()
-        return (CLASSES_READ, *assumed) if self.classes is None else assumed
+        model = self._family().linear_model(coefs, bias, classes, self.n_features_in_)
+        self.coef_, self.intercept_, _ = model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

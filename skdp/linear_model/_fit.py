@@ -17,15 +17,11 @@ from skdp._checks import check_finite, check_positive
 from skdp._estimator import is_private
 from skdp._rows.blocks import rounding_slack
 from skdp._rows.groups import encode_groups
+from skdp._rows.numbers import validate_numbers
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.linear_model._memory import MemoryRows
-from skdp.linear_model._row_bounds import RowBounds
+from skdp.linear_model._row_bounds import RowBounds, RowTreatment
 
-NO_EXPOSURE = (
-    "exposure is for counts and amounts whose mean has a log link: DPPoissonRegressor, "
-    "DPGammaRegressor, DPTweedieRegressor with a power other than 0, and additive models with such "
-    "a loss."
-)
 _BALL_ATTRIBUTES = "center_", "scale_", "radius_"
 
 
@@ -43,7 +39,7 @@ class Training(NamedTuple):
     start: np.ndarray | None
 
 
-class Solved(NamedTuple):
+class Solution(NamedTuple):
     """What a fit found: coefficients in the units of its ball, and what they were made with."""
 
     training: Training
@@ -60,39 +56,38 @@ class BaseLinear(RowPrivateEstimator):
     Subclasses are methods: they plan, and take steps. `fit` itself reads rows and makes the plan.
     """
 
-    # Reads rows and targets; the mixins of regressors and of classifiers give it.
-    _read: Callable
     # Subclasses take steps.
-    _stepped: Callable
+    _take_steps: Callable
     _set_steps: Callable
     # Estimators that use one thread have no such parameter.
     n_jobs = None
 
+    def _assumed(self):
+        return self._family().assumed + super()._assumed()
+
+    def _treatment(self, family):
+        """Return what a fit does with rows, as a `RowTreatment`."""
+        return RowTreatment(family, self._row_bounds(), self.n_jobs)
+
+    def _read(self, X, y, **checks):
+        """Return X and y as scikit-learn's contract has them."""
+        family = self._family()
+        kinds = {"multi_output": family.takes_several, "y_numeric": family.is_numeric}
+        return validate_numbers(self, X, y, **kinds, **checks)
+
     def _read_rows(self, X, y, public_weight, groups=None, order=None, exposure=None):
         """Return bounded rows in memory, their targets as training takes them, and the units."""
         X, y = self._read(X, y, order=order)
-        targets, units, weights = self._read_targets(y, public_weight)
-        targets = self._with_exposure(targets, exposure)
+        family = self._family(has_exposure=exposure is not None)
+        family.check_settings()
+        targets, units = family.read(y, exposure)
+        weights = family.weigh(public_weight, len(targets), units, targets)
         codes, _ = self._records(groups, X, weights)
-        return MemoryRows(self, X, targets, weights, codes), units
+        return MemoryRows(self._treatment(family), X, targets, weights, codes), units
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
         return encode_groups(groups, X.shape[0])
-
-    def _with_exposure(self, targets, exposure):
-        """Return targets of shape (n, k), with an exposure of each beside them if it isn't None."""
-        if exposure is not None:
-            raise ValueError(NO_EXPOSURE)
-        return targets
-
-    def _void_rows(self, targets):
-        """Tell which rows add nothing to any release, as their targets say; None if none does."""
-        return
-
-    def _n_outputs(self, n_targets):
-        """Return how many predictions a row has whose targets have so many columns."""
-        return n_targets
 
     def _fit(self, rows, plan, units, also_public=(), also_not_covered=()):
         """Fit to rows, in memory or in partitions (`MemoryRows`), by a plan, and publish.
@@ -101,57 +96,53 @@ class BaseLinear(RowPrivateEstimator):
         """
         run = plan.start(self.random_state)
         with rows.at_work():
-            solved = self._solved(rows, plan, units, run)
-        return self._publish(solved, run, also_public, also_not_covered)
+            solution = self._solve(rows, plan, units, run)
+        return self._publish(solution, run, also_public, also_not_covered)
 
-    def _solved(self, rows, plan, units, run, start=None):
-        """Return what a fit to rows finds.
+    def _solve(self, rows, plan, units, run, start=None):
+        """Return what a fit to rows finds, as a `Solution`.
 
         Steps begin at the coefficients `start` of rows as they are, the intercept last, or at 0.
         """
-        units, plan = self._learn_targets(rows, units, plan, run)
+        family = rows.treatment.family
+        units, slopes = family.learn(rows, units, plan, run)
+        if slopes is not None:
+            plan = plan.for_slopes(slopes)
         plan, ball = self._learn_ball(rows, plan, run)
-        bias = self._row_bounds().bias_in(ball)
+        bias = rows.treatment.bounds.bias_in(ball)
         training = Training(units, plan, ball, bias, start_inside(ball, start, bias))
-        coefs, steps = self._stepped(rows, training, run)
+        coefs, steps = self._take_steps(rows, training, run)
+        of_rows = outside(ball, coefs, bias)
         # Before there is a report: that would be beside the coefficients of a fit before.
-        check_finite(outside(ball, coefs, bias))
-        return self._finished(rows, Solved(training, coefs, steps), run)
-
-    def _planned_targets(self, budget, share, n_records, n_outputs):
-        """Return the plan of what is learnt of targets, or None, and its share of mu^2."""
-        return None, 0.0
-
-    def _learn_targets(self, rows, units, plan, run):
-        """Move targets to where they are learnt to lie; return their units and the plan.
-
-        Nothing is learnt of labels.
-        """
-        return units, plan
+        check_finite(of_rows)
+        coefs, steps = self._mended(coefs, steps, training)
+        shift = family.finish(rows, of_rows, bias, plan, run)
+        return Solution(training, coefs, steps, shift)
 
     def _learn_ball(self, rows, plan, run):
         """Put rows in a ball that is learnt; return the plan that follows it, and the ball.
 
         Where there is none it is None, and rows are within a public bound.
         """
-        if self._ball_budget() == 0:
+        bounds = rows.treatment.bounds
+        if not bounds.awaits_ball:
             return plan, None
         if plan.ball is None:
             rows.place(None)
             return plan, None
         ball = learn_ball(rows, plan=plan.ball, run=run)
         rows.place(ball)
-        bias = self._row_bounds().bias_in(ball)
+        bias = bounds.bias_in(ball)
         stretch = rows.stretch(ball.center / ball.scale, bias)
         return following(plan, ball, stretch, bias, run), ball
 
-    def _finished(self, rows, solved, run):
-        """Return what is published in the end, which may take another release."""
-        return solved
+    def _mended(self, coefs, steps, training):
+        """Return coefficients and steps without errors that released numbers tell of."""
+        return coefs, steps
 
-    def _publish(self, solved, run, also_public, also_not_covered=()):
+    def _publish(self, solution, run, also_public, also_not_covered=()):
         """Publish what a fit found, first of all its report: no coefficients are without theirs."""
-        (units, plan, ball, bias, _), steps = solved.training, solved.steps
+        (units, plan, ball, bias, _), steps = solution.training, solution.steps
         run.finish()
         self.privacy_report_ = self._report(
             plan,
@@ -161,11 +152,11 @@ class BaseLinear(RowPrivateEstimator):
             not_covered=(*plan.budget.not_covered, *also_not_covered),
         )
         self._set_ball(ball)
-        coefs = outside(ball, solved.coefs, bias)
-        if solved.shift:
-            coefs[0, -1] += solved.shift / bias
+        coefs = outside(ball, solution.coefs, bias)
+        if solution.shift:
+            coefs[0, -1] += solution.shift / bias
         self._set_coefs(coefs, bias, units)
-        self._set_steps(solved.training, steps)
+        self._set_steps(solution.training, steps)
         return self
 
     def _report(self, plan, steps, *, reproducible, also_public, not_covered):
@@ -193,23 +184,19 @@ class BaseLinear(RowPrivateEstimator):
             )
         return 0
 
-    def _has_share_for_targets(self):
-        return self._ball_budget() != 0
-
     def _planned_learning(
         self, budget, n_records, sizes, data_norm, share_within=None, *, alike=False
     ):
-        """Return plans of ranges of targets and of the ball, or None, and their share of mu^2.
+        """Return plans of what is learnt of targets and of the ball, or None, and their share.
 
         `sizes` are the numbers of features and of columns of targets. For `share_within` and
-        `alike` see `plan_ball`.
+        `alike` see `plan_ball`. The share is one of mu^2.
         """
+        family = self._family()
         n_features, n_targets = sizes
         share = self._ball_budget()
         share_of_ball = share if self._learns_ball() else 0
-        ranges, spent_on_targets = self._planned_targets(
-            budget, share or "auto", n_records, n_targets
-        )
+        ranges, spent_on_targets = family.plan(budget, share or "auto", n_records, n_targets)
         ball, spent = plan_ball(
             budget,
             ball_budget=share_of_ball,
@@ -223,7 +210,9 @@ class BaseLinear(RowPrivateEstimator):
             spent_on_targets=spent_on_targets if share_of_ball else 0.0,
             alike=alike,
         )
-        return ranges, ball, spent_on_targets + spent
+        spent = spent_on_targets + spent
+        learnt, spent_on_rest = family.plan_rest(budget, ranges, 1.0 - spent, n_records)
+        return learnt, ball, spent + spent_on_rest
 
     def _row_bounds(self):
         """Return how rows are bounded, as `RowBounds`."""

@@ -36,24 +36,24 @@ def errors_of(X, targets, coefs, bias):
 
 
 class MemoryRows:
-    """Rows of an estimator and their targets, which a fit moves, places and asks.
+    """Rows and their targets, which a fit moves, places and asks.
 
     Rows in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods, but for the
-    sizes and for `records`, which memory alone offers. The estimator says how rows are bounded and
+    sizes and for `records`, which memory alone offers. The treatment says how rows are bounded and
     placed. What answers queries is made when it is first asked, and dropped when rows are placed.
     """
 
-    def __init__(self, estimator, X, targets, weights=None, codes=None):
+    def __init__(self, treatment, X, targets, weights=None, codes=None):
         self._targets, self._targets_as_read = targets, targets
         self._weights, self._codes = Weights() if weights is None else weights, codes
         self._shares, self._opened = shares_of(codes), ExitStack()
         with sums_of(codes):
-            self._take(estimator, dense_in_groups(X, codes))
+            self._take(treatment, dense_in_groups(X, codes))
 
-    def _take(self, estimator, X):
-        self._estimator, self._X, self._bounds = estimator, X, estimator._row_bounds()
-        with void_records(estimator._void_rows(self._targets)):
-            certified = self._bounds.read(X)
+    def _take(self, treatment, X):
+        self.treatment, self._X = treatment, X
+        with void_records(treatment.family.void_rows(self._targets)):
+            certified = treatment.bounds.read(X)
         self._rows = self._weights.without_zero_weights(certified)
         self._is_null = self._rows.norm == 0.0
         self._raw, self._placed = None, None
@@ -79,11 +79,11 @@ class MemoryRows:
         """Return the `Records` as they are now, for methods that take batches or columns."""
         return Records(self._rows, self._targets, self._weights)
 
-    def view(self, estimator, view):
-        """Have rows be what `view.of_columns` makes of them, for another estimator, from now on."""
+    def view(self, treatment, view):
+        """Have rows be what `view.of_columns` makes of them, treated otherwise, from now on."""
         self._opened.close()
         self._targets_as_read = self._targets
-        self._take(estimator, view.of_columns(self._X))
+        self._take(treatment, view.of_columns(self._X))
 
     @contextmanager
     def at_work(self):
@@ -105,7 +105,7 @@ class MemoryRows:
         weights = self._weights.of_rows
         if weighted and weights is not None:
             shares = weights / weights.max()
-        n_jobs = self._estimator.n_jobs
+        n_jobs = self.treatment.n_jobs
         with RawRows(self._targets, self._is_null, n_jobs, shares).at_work() as rows:
             return rows.ask(query)
 
@@ -127,7 +127,7 @@ class MemoryRows:
         """Put rows into the units of a ball, or clip them where it is None."""
         self._opened.close()
         self._raw = None
-        self._rows = self._bounds.place(ball, self._rows.X, self._is_null)
+        self._rows = self.treatment.bounds.place(ball, self._rows.X, self._is_null)
 
     def stretch(self, shift, length):
         """See `RawRows.stretch`."""
@@ -143,15 +143,15 @@ class MemoryRows:
 
     def _raw_rows(self):
         if self._raw is None:
-            n_jobs = self._estimator.n_jobs
+            n_jobs = self.treatment.n_jobs
             rows = RawRows(self._rows.X, self._is_null, n_jobs, self._shares)
             self._raw = self._opened.enter_context(rows.at_work())
         return self._raw
 
     def _placed_rows(self):
         if self._placed is None:
-            n_jobs = self._estimator.n_jobs
-            rows = self._estimator._asked(
+            n_jobs = self.treatment.n_jobs
+            rows = self.treatment.answering(
                 self._rows, self._targets, n_jobs, self._weights.of_rows, codes=self._codes
             )
             self._placed = self._opened.enter_context(rows.at_work())

@@ -1,11 +1,14 @@
-"""How rows of a linear model are bounded, wherever they are."""
+"""What a linear model does with rows, wherever they are."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from skdp._ball._solver import Ball
+from skdp._families.family import Family
 from skdp._rows.bounds import clip_rows, intercept_constant
+from skdp._rows.certified_rows import CertifiedRows
+from skdp._rows.grouped_rows import GroupedRows
 from skdp._rows.rows_in_ball import rows_in_ball
 
 
@@ -57,3 +60,34 @@ class RowBounds:
 
     def _clipped(self, X):
         return clip_rows(X, data_norm=self.norm, fit_intercept=self.fit_intercept, clip=self.clip)
+
+
+@dataclass(frozen=True)
+class RowTreatment:
+    """What a fit does with rows: how they are bounded, and what their targets are.
+
+    Workers get to know this of an estimator, and nothing else: no seed and no ledger. Where it
+    `infers`, rows answer queries about standard errors, too.
+    """
+
+    family: Family
+    bounds: RowBounds
+    n_jobs: int | None
+    infers: bool = False
+
+    def answering(self, rows, targets, n_threads, weights=None, *, codes=None):
+        """Return certified rows that answer queries, or groups of them."""
+        n_columns = targets.shape[1]
+        loss, n_outputs = self.family.loss(n_columns), self.family.n_outputs(n_columns)
+        # Without noise nothing is cut, and a sum over groups is the sum over their rows.
+        if codes is not None and self.bounds.is_private:
+            return GroupedRows(rows, targets, loss, n_threads, codes=codes, n_outputs=n_outputs)
+        return CertifiedRows(
+            rows,
+            targets,
+            loss,
+            n_threads,
+            weights,
+            inference=self.infers,
+            n_outputs=n_outputs,
+        )

@@ -168,7 +168,7 @@ class Candidates:
         for last in last_steps:
             last._validate_params()
             # Refuses bounds of targets that are none.
-            model_of(last)._half_width()
+            model_of(last)._family()
             if of_groups:
                 require_groups(last, "a candidate")
 

@@ -22,6 +22,7 @@ from skdp._estimator import (
     model_of,
     report_of,
 )
+from skdp._families.means import NO_TARGET_BOUNDS
 from skdp._families.targets import encode_labels
 from skdp._release.plan import CLASSES_READ
 from skdp._rows.containers import WordOrGapError
@@ -36,7 +37,6 @@ from skdp._sklearn import (
     validate_table,
 )
 from skdp.exceptions import warn_user
-from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.metrics._plan import ScoreBudget, check_counted, count_noise, resolve_rows_counted
 from skdp.metrics._release import COUNTED
 from skdp.metrics._scorings import SCORES, check_scoring, n_releases
@@ -271,7 +271,7 @@ class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
         last = model_of(self.estimator)
         bounds = last.target_bounds
         if bounds is None and is_private(self):
-            if last._learns_targets():
+            if last._family().learns_targets:
                 raise ValueError(_NO_COMMON_BOUNDS)
             warn_user(NO_TARGET_BOUNDS)
         return (-1.0, 1.0) if bounds is None else check_bounds(bounds, "target_bounds")

@@ -153,7 +153,7 @@ def convert_regressor(graph):
     """Add the graph of a linear regressor; targets are columns, also a single one."""
     linear = _linear_model(graph.model)
     predictions = _scores(graph, _features(graph, graph.model), linear.coef_, linear.intercept_)
-    if linear._loss(1).link == "log":
+    if linear._family().loss(1).link == "log":
         predictions = graph.add("Exp", predictions)
     ends = graph.model.target_bounds_
     graph.publish(graph.clip(predictions, ends) if np.isfinite(ends).all() else predictions)

@@ -26,7 +26,6 @@ from tests.door_dask import (
     CHANGED,
     KeyedDigest,
     PartitionSpec,
-    Reader,
     _rows,
     answer,
     own_part,
@@ -34,6 +33,7 @@ from tests.door_dask import (
     passes,
     place_part,
     read_table,
+    reader_of,
 )
 
 N, D = 3000, 4
@@ -167,10 +167,6 @@ def test_rows_beyond_all_others_add_nothing(as_kind, data):
     model = DaskDPRidge(epsilon=4.0, **RIDGE).fit(*in_parts(X, y, as_kind=as_kind))
     assert_alike(model, model.to_local().fit(as_kind(X), y))
     assert model.radius_ * model.scale_.max() < 1e4
-
-
-def reader_of(model):
-    return Reader(model._reading(), None)
 
 
 @pytest.mark.parametrize("as_kind", [np.array, csr_array])

@@ -35,10 +35,10 @@ from skdp.preprocessing import BoundsScaler, NormClipper
 from tests.door import Budget, SecondMoment, SumOfSlopes, blocks_module as _blocks
 from tests.door_dask import (
     CHANGED,
-    Reader,
     partitioned_module as _sums,
     passes,
     read_table,
+    reader_of,
 )
 
 N, D = 2000, 4
@@ -169,7 +169,7 @@ def test_parts_are_computed_with_nothing_of_others(data):
     meta = {"dtype": float, "meta": np.empty((0, D))}
     model = DaskDPRidge(max_iter=3, n_jobs=2, **RIDGE).fit(X.map_blocks(counted, **meta), y)
     assert len(seen) == 2 * X.numblocks[0]
-    total = _sums.LocalRows(read_table(X, y), _reader(model))
+    total = _sums.LocalRows(read_table(X, y), reader_of(model))
     # Of X and of y.
     assert all(len(graph) <= 2 * 3 for _, (graph, _) in total._parts)
 
@@ -196,7 +196,7 @@ def test_a_record_moves_a_sum_by_its_bound(data, adjacency):
     for row in (X[1234].copy(), np.full(D, 1e6), np.zeros(D)):
         X[1234] = row
         table = read_table(*in_parts(X, y, 300))
-        with passes(table, _reader(model)) as sums:
+        with passes(table, reader_of(model)) as sums:
             moment = sums.ask(SecondMoment(mechanisms[0]))
             sums.bound_slopes(A, 0.1)
             seen.append((moment, sums.ask(SumOfSlopes(w, mechanisms[1]))))
@@ -206,10 +206,6 @@ def test_a_record_moves_a_sum_by_its_bound(data, adjacency):
             assert np.linalg.norm(one[1] - other[1]) <= 2.0 * mechanisms[1].sensitivity
             for value, mechanism in zip(one, mechanisms, strict=True):
                 assert np.array_equal(value, mechanism.rounded(value))
-
-
-def _reader(model):
-    return Reader(model._reading(), None)
 
 
 def test_nothing_is_charged_for_rows_that_are_refused(tmp_path, data):
@@ -252,7 +248,7 @@ def test_workers_bound_rows_as_a_subclass_says():
     """Its plan is of its own parameters, whatever its constructor takes."""
     model = _Bounded()
     assert (model.to_local().data_norm, model.to_local().ball_budget) == (1.0, 0)
-    rows = model._reading()._row_bounds().read(np.full((3, 2), 1e6))
+    rows = model._row_bounds().read(np.full((3, 2), 1e6))
     assert rows.norm.max() < 1.1
     X = np.random.default_rng(0).uniform(-0.1, 0.1, (200, 2))
     expected = DaskDPRidge(**vars(_Bounded(float("inf")))).fit(*in_parts(X, X[:, 0]))

@@ -43,13 +43,13 @@ from tests.door_dask import (
     Beside,
     KeyedDigest,
     PartitionSpec,
-    Reader,
     RejectedPartition,
     own_part,
     passes,
     pinned_module as _pinned,
     read_groups,
     read_table,
+    reader_of,
 )
 
 N, D, SIZE = 1500, 4, 400
@@ -323,7 +323,8 @@ def test_other_ids_have_other_hashes():
 
 
 def kept_of(X, y, ids, compiled=False):
-    reader = Reader(DaskDPRidge(target_bounds=(-3.0, 3.0))._reading(), None)
+    model = DaskDPRidge(target_bounds=(-3.0, 3.0))
+    reader = reader_of(model)
     stated = PartitionSpec(*X.shape, None, None, None, compiled)
     return own_part(reader, stated, KeyedDigest(KEY), X, Beside(y, ids))[1]
 
@@ -372,7 +373,7 @@ def test_groups_that_change_while_they_are_loaded_are_refused(data, client, monk
 
 def sums_in_parts(X, y, ids, model, A, w, mechanisms, largest):
     """Return the sums that a fit asks of parts."""
-    reader = Reader(model._reading(), None)
+    reader = reader_of(model)
     bins, centre, unit = bins_about(1.0), np.full(D, 0.3), np.ones(D)
     counts, moved, moment, slopes = mechanisms
     with passes(read_table(*in_parts(X, y, ids)), reader) as sums:
@@ -396,9 +397,11 @@ def sums_in_memory(X, y, ids, model, A, w, mechanisms, largest):
         yield sums.ask(SumOfCutRows(centre, unit, 2.0, moved))
         yield sums.ask(SumOfSquares(centre, unit, 2.0, moved))
     rows = clip_rows(X, data_norm=1.5, fit_intercept=True)
-    with model._asked(
-        rows, np.where(y, 1.0, -1.0)[:, np.newaxis], 1, codes=codes
-    ).at_work() as sums:
+    with (
+        model._treatment(model._family())
+        .answering(rows, np.where(y, 1.0, -1.0)[:, np.newaxis], 1, codes=codes)
+        .at_work() as sums
+    ):
         yield sums.ask(SecondMoment(moment, largest))
         sums.bound_slopes(A, 0.1)
         yield sums.ask(SumOfSlopes(w, slopes))

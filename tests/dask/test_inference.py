@@ -21,7 +21,7 @@ from tests.door import (
     fine_bins_below,
     null_records,
 )
-from tests.door_dask import Reader, passes, read_table
+from tests.door_dask import passes, read_table, reader_of
 
 N, D, SIZE = 3000, 4, 700
 SEED = {"random_state": 7, "inference": True}
@@ -100,7 +100,7 @@ def sums_of(X, y, model, plan, ball):
     u, bins = np.full((D + 1, 1), 0.4), fine_bins_below(9.0)
     loss = "squared_error" if isinstance(model, DaskDPRidge) else "log_loss"
     step = followed.steps.split(5).bounded(0.1, stretch=4.0)
-    with passes(read_table(*in_parts(X, y)), Reader(model._reading(), None)) as sums:
+    with passes(read_table(*in_parts(X, y)), reader_of(model)) as sums:
         sums.place(ball)
         assert sums.bound_slopes(np.diag([0.5, 2.0, 1.0, 1.0, 1.0]), 9.0)
         yield sums.ask(CountsOfMappedLengths(bins, followed.lengths.mechanism)), followed.lengths
@@ -114,7 +114,8 @@ def sums_of(X, y, model, plan, ball):
 
 def test_rows_are_shortened_in_parts_as_in_memory(data):
     X, y = data
-    reader, ball = Reader(DaskDPRidge(**RIDGE)._reading(), None), Ball(np.zeros(D), np.ones(D), 2.0)
+    model, ball = DaskDPRidge(**RIDGE), Ball(np.zeros(D), np.ones(D), 2.0)
+    reader = reader_of(model)
     rows = reader.bounded_by(ball, X, np.zeros(N, dtype=bool))
     A, query = (
         np.eye(D + 1),

@@ -13,11 +13,11 @@ import dask.array
 from skdp.dask import DaskDPRidge
 from tests.door import fused_module as _fused
 from tests.door_dask import (
-    Reader,
     partitioned_module as _sums,
     passes,
     pinned_module as _pinned,
     read_table,
+    reader_of,
 )
 
 N, D, SIZE = 1000, 4, 200
@@ -53,10 +53,6 @@ def learnt(fitted):
 
 def owned_of(sums):
     return [X for X, _ in sums._owned]
-
-
-def reader_of(model):
-    return Reader(model._reading(), None)
 
 
 @pytest.mark.parametrize("as_kind", [np.array, csr_array])

@@ -40,6 +40,7 @@ from tests.door_dask import (
     parts_module as _parts,
     parts_of_frame,
     pinned_module as _pinned,
+    reader_of,
 )
 
 N, D, SIZE = 3000, 3, 1000
@@ -178,7 +179,7 @@ def test_rows_that_change_while_their_bounds_are_made_are_noticed(
 
 LABEL_BOUNDS = {"data_norm": 1.5, "fit_intercept": True, "bias": 0.5, "clip": True}
 READERS = [
-    Reader(DPRidge(**RIDGE), None),
+    reader_of(DaskDPRidge(**RIDGE)),
     _labels._Reader(np.array([False, True]), **LABEL_BOUNDS),
 ]
 
@@ -259,7 +260,8 @@ def test_a_part_that_is_not_finite_is_refused(reader, entry, as_kind, data):
 
 def test_what_bounds_targets_holds_for_those_that_are_kept(data):
     y = data[1].copy()
-    reader = Reader(DPRidge(**{**RIDGE, "target_bounds": None, "epsilon": float("inf")}), None)
+    model = DaskDPRidge(**{**RIDGE, "target_bounds": None, "epsilon": float("inf")})
+    reader = reader_of(model)
     kept = kept_of(reader, data[0], y)
     y[:] = 1e6
     np.testing.assert_array_equal(kept.targets[:, 0], data[1])

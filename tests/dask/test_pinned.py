@@ -24,6 +24,7 @@ from tests.door_dask import (
     passes,
     pinned_module as _pinned,
     read_table,
+    reader_of,
 )
 
 N, D, SIZE = 2000, 4, 300
@@ -68,10 +69,6 @@ def in_parts(X, y, as_kind=counted):
 
 def learnt(fitted):
     return np.append(np.ravel(fitted.coef_), fitted.intercept_)
-
-
-def reader_of(model):
-    return Reader(model._reading(), None)
 
 
 def wait_until_dropped():
@@ -262,7 +259,8 @@ def test_a_worker_that_added_up_nothing_yet_has_threads(n_jobs, pinned, data, mo
 
 
 def test_a_part_without_room_is_bounded_once(pinned, data, monkeypatch):
-    reader = Reader(DaskDPRidge(**RIDGE)._reading(), 1)
+    model = DaskDPRidge(**RIDGE, n_jobs=1)
+    reader = reader_of(model)
     stated = _parts.PartitionSpec(N, D, None, None, None)
     read = reader, stated, _parts.KeyedDigest(b"sixteen bytes..."), *data
     for place, one in _pinned._PINNED.items():

@@ -114,7 +114,7 @@ def test_malformed_input_is_told_of_before(estimator, diabetes):
             estimator().fit(np.full_like(X, np.nan), y)
 
 
-LEARNT = [one for one in REGRESSORS if one()._learns_targets()]
+LEARNT = [one for one in REGRESSORS if one()._family().learns_targets]
 # Where targets lie, from standard normal numbers and one more column of them.
 TARGETS = {
     "about 0": lambda t, e: t,

@@ -9,7 +9,6 @@ import numpy as np
 from skdp._checks import read_numbers, read_pair
 from skdp._estimator import is_private
 from skdp._families.penalties import make_penalty
-from skdp._families.targets import unit_of
 from skdp._rows.bounds import (
     clip_columns,
     divide_columns,
@@ -246,8 +245,8 @@ class BaseDPCD(BaseLinear):
             n_columns=n_columns,
             n_outputs=n_outputs,
             rounding_slack=summation_slack(n_rows, together, n_outputs, SUM_BLOCK),
-            loss=self._loss(n_outputs),
-            scale=scale or self._weight_scale(n_outputs),
+            loss=self._family().loss(n_outputs),
+            scale=scale or self._family().weight_scale(n_outputs),
             n_features=n_features,
             # No value of a row that is cut to a radius is larger.
             reach=norm_in_units(*bounds, data_norm) if ball is None else 1.0,
@@ -276,8 +275,8 @@ class BaseDPCD(BaseLinear):
             # Products add up in any order, those of sparse columns in two parts, one of them twice
             # as long.
             rounding_slack=3.0 * summation_slack(n_rows, 1, n_outputs, n_rows),
-            loss=self._loss(n_outputs),
-            scale=scale or self._weight_scale(n_outputs),
+            loss=self._family().loss(n_outputs),
+            scale=scale or self._family().weight_scale(n_outputs),
         )
         return plan_greedy(
             problem,
@@ -306,10 +305,10 @@ class BaseDPCD(BaseLinear):
         return coefs, plan.clipping_norm
 
     @np.errstate(all="ignore")
-    def _stepped(self, rows, training, run):
+    def _take_steps(self, rows, training, run):
         """Return the coefficients that steps by columns lead to, and the clip if it is public."""
         units, plan, ball, bias, _ = training
-        records, unit = rows.records(), np.max(unit_of(units))
+        records, unit = rows.records(), np.max(self._family().unit(units))
         if self._is_greedy:
             return self._solve_greedily(records, plan, unit, run)
         rows, targets, weights = records

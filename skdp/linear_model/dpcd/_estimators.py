@@ -1,11 +1,10 @@
 """DP-CD: differentially private proximal coordinate descent."""
 
+from dataclasses import replace
 from numbers import Real
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._families.losses import LOSSES
-from skdp._families.targets import of_one_width
 from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import CLASS_CONSTRAINTS, LinearClassifierMixin, LinearRegressorMixin
 from skdp.linear_model.dpcd._base import CONSTRAINTS, BaseDPCD
@@ -282,13 +281,9 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     def _only_positive(self):
         return self.positive
 
-    def _learn_ranges(self, targets, plan, run):
-        # The L1 penalty is in units of y: several targets are divided by the same number.
-        ranges = super()._learn_ranges(targets, plan, run)
-        return of_one_width(ranges, center=self.fit_intercept) if plan.n_targets > 1 else ranges
-
-    def _loss(self, n_outputs):
-        return LOSSES["squared_error"]
+    def _family(self, *, has_exposure=False):
+        # The penalty has one strength for all targets.
+        return replace(super()._family(has_exposure=has_exposure), of_one_width=True)
 
 
 class DPCDLasso(DPCDElasticNet):
@@ -828,6 +823,3 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
 
     def _penalty_name(self):
         return self.penalty
-
-    def _loss(self, n_outputs):
-        return LOSSES["log_loss"]

@@ -1,5 +1,6 @@
 """DP-SCD: differentially private stochastic dual coordinate descent."""
 
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 
@@ -9,7 +10,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._checks import check_count, check_n_jobs, check_positive, check_word
 from skdp._estimator import is_private
-from skdp._families.losses import LOSSES
 from skdp._rows.bounds import augmented_norm, bound_columns, summation_slack
 from skdp._rows.threads import BLOCK_ROWS
 from skdp._sklearn import Interval, StrOptions, _fit_context
@@ -130,7 +130,7 @@ class _BaseDPSCD(BaseLinear):
         return self.solver == "primal"
 
     def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
-        self._check_options(self._loss(n_outputs))
+        self._check_options(self._family().loss(n_outputs))
         if self.solver == "primal":
             # Refused here, before the fit is charged.
             public_feature_bounds(self, n_features)
@@ -140,8 +140,8 @@ class _BaseDPSCD(BaseLinear):
             n_columns=n_columns,
             n_outputs=n_outputs,
             rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
-            loss=self._loss(n_outputs),
-            scale=scale or self._weight_scale(n_outputs),
+            loss=self._family().loss(n_outputs),
+            scale=scale or self._family().weight_scale(n_outputs),
             row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
             alpha=float(self.alpha),
         )
@@ -170,7 +170,7 @@ class _BaseDPSCD(BaseLinear):
             ball=ball,
         )
 
-    def _stepped(self, rows, training, run):
+    def _take_steps(self, rows, training, run):
         """Return the coefficients that updates of batches lead to."""
         records = rows.records()
         solve = {
@@ -186,7 +186,7 @@ class _BaseDPSCD(BaseLinear):
             bounded,
             records.targets,
             plan=training.plan,
-            loss=self._loss(records.targets.shape[1]),
+            loss=self._family().loss(records.targets.shape[1]),
             alpha=float(self.alpha),
             average=self.average,
             run=run,
@@ -425,9 +425,6 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _loss(self, n_outputs):
-        return LOSSES["squared_error"]
-
 
 class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
@@ -664,8 +661,5 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _has_log_loss(self):
-        return self.loss == "log_loss"
-
-    def _loss(self, n_outputs):
-        return LOSSES[self.loss]
+    def _family(self, *, has_exposure=False):
+        return replace(super()._family(has_exposure=has_exposure), loss_name=self.loss)

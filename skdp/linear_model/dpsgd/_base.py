@@ -163,7 +163,7 @@ class BaseDPSGD(BaseLinear):
         The losses scale with its square, as the L2 penalty does, and the L1 penalty with itself.
         """
         penalty = make_penalty(self.penalty, float(self.alpha), float(self.l1_ratio))
-        return replace(penalty, l1=penalty.l1 / self._half_width())
+        return replace(penalty, l1=penalty.l1 / self._family().half_width)
 
     def _problem(self, n_rows, n_features, n_outputs, longest=None, scale=None):
         """Return the public numbers that a plan is made of.
@@ -180,8 +180,8 @@ class BaseDPSGD(BaseLinear):
             n_columns=n_columns,
             n_outputs=n_outputs,
             rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
-            loss=self._loss(n_outputs),
-            scale=scale or self._weight_scale(n_outputs),
+            loss=self._family().loss(n_outputs),
+            scale=scale or self._family().weight_scale(n_outputs),
             row_norm=row_norm,
             l1=penalty.l1,
             l2=penalty.l2,
@@ -225,7 +225,7 @@ class BaseDPSGD(BaseLinear):
             ball=ball,
         )
 
-    def _stepped(self, rows, training, run):
+    def _take_steps(self, rows, training, run):
         """Return the coefficients that steps by batches lead to."""
         return self._descend(training.plan, rows.records(), run, average=self.average), None
 
@@ -235,7 +235,7 @@ class BaseDPSGD(BaseLinear):
             records.rows,
             records.targets,
             plan=plan,
-            loss=self._loss(records.targets.shape[1]),
+            loss=self._family().loss(records.targets.shape[1]),
             penalty=self._penalty(),
             average=average,
             n_jobs=self.n_jobs,

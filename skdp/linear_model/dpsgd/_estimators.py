@@ -1,11 +1,13 @@
 """DP-SGD: differentially private stochastic gradient descent."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from skdp._families.losses import LOSSES, Huber, Multinomial
-from skdp._families.targets import encode_labels
+from skdp._families.losses import Huber
+from skdp._families.penalties import make_penalty
 from skdp._release.plan import CLASSES_READ
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.linear_model._base import (
@@ -306,10 +308,13 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self._validate_params()
         X, y = self._read(X, y, order="C", reset=self._stream is None)
         self._check_options(X.shape[0])
-        targets, units, weights = self._read_targets(y, public_weight)
+        family = self._family()
+        family.check_settings()
+        targets, units = family.read(y)
+        weights = family.weigh(public_weight, len(targets))
 
         # 2. bound the data
-        rows = MemoryRows(self, X, targets, weights)
+        rows = MemoryRows(self._treatment(family), X, targets, weights)
 
         # 3. plan from public numbers, 4. solve and 5. publish
         also_public = weights_public(public_weight) + self._assumed()
@@ -318,15 +323,14 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self._set_coefs(coefs, self._row_bounds().bias_in(None), units)
         return self
 
-    def _has_share_for_targets(self):
-        # Steps that follow from numbers in the units of y are planned before a range is learnt.
-        in_units_of_y = self.loss == "huber" or self._penalty().l1 > 0.0
-        return not in_units_of_y and super()._has_share_for_targets()
-
-    def _loss(self, n_outputs):
+    def _family(self, *, has_exposure=False):
+        family = super()._family(has_exposure=has_exposure)
+        penalty = make_penalty(self.penalty, float(self.alpha), float(self.l1_ratio))
         if self.loss == "huber":
-            return Huber(self.huber_threshold / self._half_width())
-        return LOSSES["squared_error"]
+            loss = Huber(self.huber_threshold / family.half_width)
+            return replace(family, own_loss=loss, may_learn=False)
+        # Steps that follow from numbers in the units of y are planned before a range is learnt.
+        return replace(family, may_learn=False) if penalty.l1 > 0.0 else family
 
 
 class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
@@ -621,12 +625,13 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         first = self._stream is None
         X, y = self._read(X, y, order="C", reset=first)
         classes, read_from_y = self._declared(classes, first)
-        classes, targets = encode_labels(y, classes)
+        family = replace(self._family(), classes=classes)
+        targets, classes = family.read(y)
         self._check_options(X.shape[0])
-        weights = self._weigh(public_weight, X.shape[0], classes, targets)
+        weights = family.weigh(public_weight, X.shape[0], classes, targets)
 
         # 2. bound the data
-        rows = MemoryRows(self, X, targets, weights)
+        rows = MemoryRows(self._treatment(family), X, targets, weights)
         also_public = (CLASSES_READ,) if read_from_y else ()
         also_public += weights_public(public_weight)
 
@@ -656,10 +661,6 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
             return self.classes_, was_read
         return declared, was_read and not first
 
-    def _has_log_loss(self):
-        return self.loss == "log_loss"
-
-    def _loss(self, n_outputs):
-        if self.loss == "log_loss" and n_outputs > 1:
-            return Multinomial(n_outputs)
-        return LOSSES[self.loss]
+    def _family(self, *, has_exposure=False):
+        family = super()._family(has_exposure=has_exposure)
+        return replace(family, loss_name=self.loss, multinomial=True)

@@ -6,11 +6,9 @@ from numbers import Integral, Real
 
 from skdp._ball._solver import inside
 from skdp._checks import check_n_jobs, check_positive
-from skdp._families.targets import unit_of
 from skdp._rows.blocks import rounding_slack
 from skdp._rows.bounds import augmented_norm, intercept_constant
-from skdp._rows.certified_rows import CertifiedRows
-from skdp._rows.grouped_rows import GroupedRows, group_rounding_slack
+from skdp._rows.grouped_rows import group_rounding_slack
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
@@ -75,6 +73,11 @@ REGRESSION_CONSTRAINTS = {
     "momentum": [Interval(Real, 0, 1, closed="left"), AUTO],
     "target_bounds": ["array-like", None],
 }
+
+
+def _smoothness(loss, *, is_private):
+    """Return what the slope of a loss's derivative is at most, in a mean over rows."""
+    return tuned.MEAN_SMOOTHNESS.get(loss.name, loss.smoothness) if is_private else loss.smoothness
 
 
 class BaseWhitened(BaseLinear):
@@ -171,16 +174,17 @@ class BaseWhitened(BaseLinear):
     ):
         """Return the plan of a fit; for `alike` see `plan_ball`, for `roughness` `WhitenedPlan`."""
         check_n_jobs(self.n_jobs)
-        n_outputs = self._n_outputs(n_targets)
+        family = self._family()
+        loss, n_outputs = family.loss(n_targets), family.n_outputs(n_targets)
         n_columns = self._n_columns(n_features)
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
-        scale = scale or self._weight_scale(n_outputs)
+        scale = scale or family.weight_scale(n_outputs)
         budget = budget or self._budget(n_records, by_group)
         moment = self.public_moment
         if moment is not None:
             moment = check_moment(moment, n_features)
         n_rows, slack = 1.0, rounding_slack
-        ranges, ball, spent = self._planned_learning(
+        learnt, ball, spent = self._planned_learning(
             budget,
             n_records,
             (n_features, n_targets),
@@ -206,25 +210,28 @@ class BaseWhitened(BaseLinear):
             bias=intercept_constant(data_norm, self.fit_intercept),
             rounding_slack=slack(n_records, n_columns, n_outputs),
             alpha=check_positive(self.alpha, "alpha"),
-            smoothness=self._loss(n_targets).smoothness,
+            smoothness=_smoothness(loss, is_private=budget.is_private),
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
-            bounded_targets=ranges is not None or self._has_given_bounds(),
+            bounded_targets=learnt is not None or family.has_bounds,
         )
-        make_plan = plan_inference
+        max_iter, make_plan = self.max_iter, plan_inference
+        if max_iter == "auto" and not budget.is_private:
+            max_iter = tuned.STEPS_WITHOUT_PRIVACY.get(loss.name, max_iter)
         if not self.inference:
             make_plan = partial(plan_whitened, roughness=roughness)
         return make_plan(
             problem,
             budget,
             ball=ball,
-            ranges=ranges,
+            ranges=learnt,
+            last=family.last_release(learnt),
             left=1.0 - spent,
             moment_budget=self.moment_budget,
             public_moment=moment,
             clipping_norm=self.clipping_norm,
-            max_iter=self.max_iter,
+            max_iter=max_iter,
             step_size=self.step_size,
             momentum=self.momentum,
             average=self.average,
@@ -243,43 +250,29 @@ class BaseWhitened(BaseLinear):
             raise ValueError(_WEIGHED_GROUPS)
         return super()._records(groups, X, weights)
 
-    def _asked(self, rows, targets, n_jobs, weights=None, *, codes=None):
-        """Return certified rows that answer queries, or groups of them."""
-        loss, n_outputs = self._loss(targets.shape[1]), self._n_outputs(targets.shape[1])
-        # Without noise nothing is cut, and a sum over groups is the sum over their rows.
-        if codes is not None and is_private(self):
-            return GroupedRows(rows, targets, loss, n_jobs, codes=codes, n_outputs=n_outputs)
-        return CertifiedRows(
-            rows,
-            targets,
-            loss,
-            n_jobs,
-            weights,
-            inference=self.inference,
-            n_outputs=n_outputs,
-        )
+    def _treatment(self, family):
+        return replace(super()._treatment(family), infers=self.inference)
 
-    def _stepped(self, rows, training, run):
+    def _take_steps(self, rows, training, run):
         """Return the coefficients that steps lead to, and the steps."""
         plan, start = training.plan, training.start
         n_outputs = plan.problem.n_outputs
         if self.inference:
-            model = MODELS[self._loss(n_outputs).name]
+            model = MODELS[self._family().loss(n_outputs).name]
             return solve_inference(rows, plan=plan, model=model, run=run)
         rules = self._rules(n_outputs, in_ball=plan.ball is not None, starts=start is not None)
         return solve_whitened(rows, plan=plan, rules=rules, run=run, start=start)
 
-    def _finished(self, rows, solved, run):
-        plan, from_zero = solved.training.plan, solved.training.start is None
-        if self._loss(plan.problem.n_outputs).name != "log_loss" or self.inference:
-            return solved
-        coefs, steps = calibrated(solved.coefs, solved.steps, plan, from_zero=from_zero)
-        return solved._replace(coefs=coefs, steps=steps)
+    def _mended(self, coefs, steps, training):
+        plan, from_zero = training.plan, training.start is None
+        if self._family().loss(plan.problem.n_outputs).name != "log_loss" or self.inference:
+            return coefs, steps
+        return calibrated(coefs, steps, plan, from_zero=from_zero)
 
     def _rules(self, n_outputs, *, in_ball, starts=False):
         """Return what is automatic for the loss, in a learnt ball, or where steps have a start."""
         rules = tuned.RULES_IN_BALL if in_ball else tuned.RULES
-        return (tuned.RULES_FROM_START if starts else rules)[self._loss(n_outputs).name]
+        return (tuned.RULES_FROM_START if starts else rules)[self._family().loss(n_outputs).name]
 
     def _expected_noise(self, budget, n_rows, n_features, n_outputs):
         """Return the `ExpectedNoise` of a fit with such a budget, in the units of training."""
@@ -287,13 +280,11 @@ class BaseWhitened(BaseLinear):
             raise ValueError(_NOT_FORESEEN)
         plan = self._plan(n_rows, n_features, n_outputs, budget=budget)
         rules = self._rules(n_outputs, in_ball=plan.ball is not None)
-        return expected_noise([expected_steps(plan, rules)], self._loss(n_outputs).name)
+        return expected_noise([expected_steps(plan, rules)], self._family().loss(n_outputs).name)
 
     def _assumed(self):
-        assumed = super()._assumed()
-        if self.public_moment is not None and is_private(self):
-            assumed = (_MOMENT_STATED, *assumed)
-        return assumed
+        is_stated = self.public_moment is not None and is_private(self)
+        return super()._assumed() + ((_MOMENT_STATED,) if is_stated else ())
 
     def _report(self, plan, steps, *, reproducible, also_public, not_covered):
         return plan.report(
@@ -311,7 +302,7 @@ class BaseWhitened(BaseLinear):
         if "momentum" in self._parameter_constraints:
             self.momentum_ = steps.momentum
         self._set_moment(plan, steps, ball)
-        self._set_errors(steps.errors, bias, unit_of(units), ball)
+        self._set_errors(steps.errors, bias, self._family().unit(units), ball)
 
     def _set_moment(self, plan, steps, ball):
         """Publish the moment that was released, or forget that of a fit before."""

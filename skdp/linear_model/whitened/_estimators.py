@@ -1,11 +1,11 @@
 """Logistic and ridge regression by private whitening."""
 
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._families.losses import LOSSES, Multinomial
 from skdp._sklearn import Interval
 from skdp.linear_model._base import (
     CLASS_WEIGHT,
@@ -262,11 +262,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         low, high = self.target_bounds_
         if not np.isfinite(low):
             return ""
-        place = "clipped to the learnt range" if self._learns_targets() else "in"
+        place = "clipped to the learnt range" if self._family().learns_targets else "in"
         return f"targets {place} [{low:g}, {high:g}], "
-
-    def _loss(self, n_outputs):
-        return LOSSES["squared_error"]
 
 
 class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixin, BaseWhitened):
@@ -539,5 +536,5 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         self.ledger = ledger
         self.random_state = random_state
 
-    def _loss(self, n_outputs):
-        return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)
+    def _family(self, *, has_exposure=False):
+        return replace(super()._family(has_exposure=has_exposure), multinomial=True)

@@ -1,7 +1,6 @@
 """Generalized linear models with a log link, by private whitening."""
 
 import math
-from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -9,42 +8,32 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import check_consistent_length
 
-from skdp._ball._plan import plan_targets
-from skdp._ball._solver import hardly_tells, learn_sizes
-from skdp._checks import check_bounds, check_exposure, check_finite
-from skdp._families.losses import Tweedie, TweedieRate
-from skdp._families.targets import RateUnits, as_targets
-from skdp._rows.ball_queries import MeansOfTargets
-from skdp._rows.blocks import rounding_slack
+from skdp._checks import check_bounds, check_exposure
+from skdp._families.family import NO_EXPOSURE
+from skdp._families.rates import RateFamily
+from skdp._families.targets import as_targets
 from skdp._sklearn import Interval, _fit_context, in_order_of_rows, quietly
-from skdp.exceptions import warn_user
-from skdp.linear_model._base import LinearRegressorMixin, is_private, weights_public
-from skdp.linear_model._fit import NO_EXPOSURE
-from skdp.linear_model.whitened import _tuned as tuned
+from skdp.linear_model._base import (
+    LinearRegressorMixin,
+    checked_target_bounds,
+    is_private,
+    weights_public,
+)
 from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitened
-from skdp.linear_model.whitened._estimators import DPRidge
-
-# Steps of a reciprocal of this move nothing; a larger one would overflow.
-_STEEPEST = 1e100
-_OUT_OF_RANGE = (
-    "y is out of the range of the loss: targets must be at least 0, and above 0 for the gamma "
-    "distribution and powers from 2 on. Poisson's loss, and powers from 1 to 2, take amounts of 0."
-)
-_FEW_EXPOSED = (
-    "released counts show few rows with an exposure above 0: predicted rates may be many times too "
-    "high or too low. Leave out rows that were not seen, if who they are is public."
-)
-_NO_EXPOSURE_GIVEN = (
-    "exposure_bounds is set, and the fit was given no exposure: give fit(X, y, exposure=...), in a "
-    "meta-estimator by set_fit_request(exposure=True), or leave exposure_bounds out."
-)
-_NEGATIVE = "target_bounds must have a high above 0: targets aren't negative."
-_FEW_FOR_SIZES = (
-    "the size of the targets needs more records at this epsilon: predictions may be far off."
-)
-_POWER = "power must be 0 or at least 1: no distribution has one in between."
 
 CONSTRAINTS = {**REGRESSION_CONSTRAINTS, "exposure_bounds": ["array-like", None]}
+
+
+def score_of_means(means, y, sample_weight, exposure, *, power):
+    """Return D2 of predicted means, or of rates where rows have exposures."""
+    if exposure is not None:
+        exposure = check_exposure(exposure, len(means))
+        quietly(check_consistent_length, means, y, sample_weight)
+        is_seen = exposure > 0.0
+        weights = np.ones(len(means)) if sample_weight is None else np.asarray(sample_weight)
+        sample_weight = (weights * exposure)[is_seen]
+        means, y = means[is_seen], as_targets(y)[is_seen, 0] / exposure[is_seen]
+    return quietly(d2_tweedie_score, y, means, sample_weight=sample_weight, power=power)
 
 
 class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
@@ -55,7 +44,6 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # Standard errors aren't inferred.
     inference = False
-    _takes_several, _learns_sizes = False, True
 
     _parameter_constraints = CONSTRAINTS
 
@@ -158,21 +146,17 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         plan = self._plan(*rows.sizes, by_group=rows.are_grouped, scale=rows.scale)
         return self._fit(rows, plan, units, weights_public(public_weight))
 
-    def _in_units(self, y):
-        """Return targets of shape (n, 1) within the public bounds, and their units."""
-        self._check_targets(y)
-        return np.clip(as_targets(y), *self._limits()), RateUnits(1.0)
-
-    def _with_exposure(self, targets, exposure):
-        self._longest_exposure()
-        if exposure is None:
-            if self.exposure_bounds is not None:
-                raise ValueError(_NO_EXPOSURE_GIVEN)
-            return targets
-        return np.column_stack([targets, check_exposure(exposure, len(targets))])
-
-    def _void_rows(self, targets):
-        return targets[:, 1] == 0.0 if targets.shape[1] == 2 else None
+    def _family(self, *, has_exposure=False):
+        return RateFamily(
+            power=self._power,
+            has_exposure=has_exposure,
+            expects_exposure=self.exposure_bounds is not None,
+            longest=self._longest_exposure(),
+            bounds=checked_target_bounds(self.target_bounds),
+            centred=self.fit_intercept,
+            may_learn=True,
+            is_private=is_private(self),
+        )
 
     def _longest_exposure(self):
         """Return the public bound on exposures, infinite where none is given."""
@@ -182,115 +166,6 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         if low < 0.0 or high <= 0.0:
             raise ValueError("exposure_bounds must have a low of 0 or more, and a high above 0.")
         return high if is_private(self) else math.inf
-
-    def _n_outputs(self, n_targets):
-        # An amount and its exposure have one prediction.
-        return 1
-
-    def _set_coefs(self, coefs, bias, units):
-        """Publish coefficients of shape (1, d) that were learnt from targets in `RateUnits`."""
-        check_finite(coefs)
-        self.coef_ = coefs[0, : self.n_features_in_]
-        self.intercept_ = 0.0
-        if self.fit_intercept:
-            self.intercept_ = math.log(units.mean) + float(bias * coefs[0, -1])
-        reach = self._reach()
-        ends = units.mean * math.exp(-reach), units.mean * math.exp(reach)
-        # The bounds that were given are of amounts, and predictions are of rates.
-        limits = (0.0, math.inf) if units.has_exposure else self._limits()
-        self.target_bounds_ = tuple(float(end) for end in np.clip(ends, *limits))
-
-    def _check_targets(self, y):
-        least = as_targets(y).min()
-        if least < 0.0 or (self._power >= 2.0 and least == 0.0):
-            raise ValueError(_OUT_OF_RANGE)
-
-    def _limits(self):
-        """Return what targets are moved to, and predictions."""
-        bounds = self._checked_bounds()
-        if bounds is not None and bounds[1] <= 0.0:
-            raise ValueError(_NEGATIVE)
-        if bounds is None or not is_private(self):
-            return 0.0, math.inf
-        return max(bounds[0], 0.0), bounds[1]
-
-    def _half_width(self):
-        return 1.0
-
-    def _learns_targets(self):
-        return is_private(self)
-
-    def _planned_targets(self, budget, share, n_records, n_outputs):
-        if not self._learns_targets():
-            return None, 0.0
-        slack = rounding_slack(n_records, n_outputs, 1)
-        sizes, spent = plan_targets(
-            budget, share, n_rows=n_records, n_targets=n_outputs, slack=slack, of_sizes=True
-        )
-        if hardly_tells(sizes):
-            warn_user(_FEW_FOR_SIZES)
-        return sizes, spent
-
-    # A warning about an overflow would reveal something of the data.
-    @np.errstate(all="ignore")
-    def _learn_targets(self, rows, units, plan, run):
-        """Divide targets by their mean; return their units, and the plan for slopes of their size.
-
-        Without an intercept a prediction of 0 is a mean of 1, whatever the targets are. Exposures
-        are divided by theirs.
-        """
-        if plan.ranges is None:
-            query = MeansOfTargets()
-            means = query.means(rows.of_targets().ask(query))
-            sizes = shares = np.ones(len(means))
-        else:
-            noise = plan.noise * plan.problem.n_columns / plan.n_rows
-            targets = rows.of_targets()
-            means, sizes, shares = learn_sizes(targets, plan=plan.ranges, run=run, noise=noise)
-        units = self._units_of_rates(means, sizes)
-        if units.has_exposure and shares[1] < tuned.FEWEST_EXPOSED:
-            warn_user(_FEW_EXPOSED)
-        mean, size = units.mean, float(sizes[0]) / units.exposure
-        # At predictions of the mean the derivative's slope is one.
-        slope = 1.0
-        if not (self.fit_intercept and mean > 0.0):
-            # At predictions of the mean, and of 1, from where steps start.
-            power = self._power
-            slope = max(np.float64(mean) ** (2.0 - power), 2.0 - power + (power - 1.0) * mean)
-            slope, mean = float(np.clip(slope, 1.0, _STEEPEST)), 1.0
-        weight = max(size / mean, 1.0)
-        problem = replace(
-            plan.problem,
-            typical_weight=weight * plan.problem.typical_weight,
-            wanted_weight=weight * plan.problem.wanted_weight,
-            smoothness=slope * plan.problem.smoothness,
-        )
-        units = units._replace(mean=mean)
-        rows.move_targets(units)
-        return units, replace(plan, problem=problem)
-
-    def _units_of_rates(self, means, sizes):
-        """Return the units of targets, and of exposures if there are some, of such means and sizes.
-
-        Where nothing tells of exposures they are in units of 1.
-        """
-        if len(means) == 1:
-            return RateUnits(mean=float(means[0]))
-        longest = min(self._longest_exposure(), float(sizes[1]) if is_private(self) else math.inf)
-        exposure = min(float(means[1]), longest)
-        exposure = exposure if exposure > 0.0 else 1.0
-        return RateUnits(float(means[0]) / exposure, exposure, longest, has_exposure=True)
-
-    def _loss(self, n_targets):
-        """Return the loss of targets of so many columns: two are an amount and its exposure."""
-        if 0.0 < self._power < 1.0:
-            raise ValueError(_POWER)
-        loss = Tweedie if n_targets == 1 else TweedieRate
-        return loss(self._power, self._reach())
-
-    def _reach(self):
-        """Return how far a linear predictor may be from that of the released mean."""
-        return tuned.LARGEST_LINEAR_PREDICTOR if is_private(self) else math.inf
 
     @in_order_of_rows
     def predict(self, X, exposure=None):
@@ -322,11 +197,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         means = super().predict(X)
         if exposure is None:
             return means
-        return self._during(means, exposure)
-
-    def _during(self, means, exposure):
-        """Return means of so many exposures of rows."""
-        return means * check_exposure(exposure, len(means))
+        return self._family(has_exposure=True).during(means, exposure)
 
     @in_order_of_rows
     def score(self, X, y, sample_weight=None, exposure=None):
@@ -356,23 +227,12 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         ValueError
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
-        return self._score_of(self.predict(X), y, sample_weight, exposure)
-
-    def _score_of(self, means, y, sample_weight, exposure=None):
-        """Return D2 of predicted means, or of rates where rows have exposures."""
-        if exposure is not None:
-            exposure = check_exposure(exposure, len(means))
-            quietly(check_consistent_length, means, y, sample_weight)
-            is_seen = exposure > 0.0
-            weights = np.ones(len(means)) if sample_weight is None else np.asarray(sample_weight)
-            sample_weight = (weights * exposure)[is_seen]
-            means, y = means[is_seen], as_targets(y)[is_seen, 0] / exposure[is_seen]
-        return quietly(d2_tweedie_score, y, means, sample_weight=sample_weight, power=self._power)
+        return score_of_means(self.predict(X), y, sample_weight, exposure, power=self._power)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = self._learns_sizes
-        tags.target_tags.multi_output = not self._learns_sizes
+        tags.target_tags.positive_only = self._power != 0
+        tags.target_tags.multi_output = self._power == 0
         return tags
 
 
@@ -978,23 +838,12 @@ class DPTweedieRegressor(_GeneralizedLinear):
     def _power(self):
         return self.power
 
-    @property
-    def _learns_sizes(self):
-        return self.power != 0
-
-    @property
-    def _takes_several(self):
-        return not self._learns_sizes
-
-    @property
-    def _kind(self):
-        """The class whose ways are taken."""
-        return _GeneralizedLinear if self._learns_sizes else DPRidge
-
-    def _during(self, means, exposure):
-        if not self._learns_sizes:
+    def _family(self, *, has_exposure=False):
+        if self.power != 0:
+            return super()._family(has_exposure=has_exposure)
+        if self.exposure_bounds is not None:
             raise ValueError(NO_EXPOSURE)
-        return super()._during(means, exposure)
+        return LinearRegressorMixin._family(self, has_exposure=has_exposure)
 
     @in_order_of_rows
     def score(self, X, y, sample_weight=None, exposure=None):
@@ -1025,43 +874,8 @@ class DPTweedieRegressor(_GeneralizedLinear):
         ValueError
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
-        if self._learns_sizes:
+        if self.power != 0:
             return super().score(X, y, sample_weight, exposure)
         if exposure is not None:
             raise ValueError(NO_EXPOSURE)
         return LinearRegressorMixin.score(self, X, y, sample_weight)
-
-    def _check_targets(self, y):
-        return self._kind._check_targets(self, y)
-
-    def _learns_targets(self):
-        return self._kind._learns_targets(self)
-
-    def _half_width(self):
-        return self._kind._half_width(self)
-
-    def _in_units(self, y):
-        return self._kind._in_units(self, y)
-
-    def _planned_targets(self, *args):
-        return self._kind._planned_targets(self, *args)
-
-    def _with_exposure(self, targets, exposure):
-        if self.exposure_bounds is not None and not self._learns_sizes:
-            raise ValueError(NO_EXPOSURE)
-        return self._kind._with_exposure(self, targets, exposure)
-
-    def _void_rows(self, targets):
-        return self._kind._void_rows(self, targets)
-
-    def _n_outputs(self, n_targets):
-        return self._kind._n_outputs(self, n_targets)
-
-    def _learn_targets(self, *args):
-        return self._kind._learn_targets(self, *args)
-
-    def _set_coefs(self, *args):
-        self._kind._set_coefs(self, *args)
-
-    def _loss(self, n_outputs):
-        return self._kind._loss(self, n_outputs)

@@ -135,6 +135,21 @@ class WhitenedPlan(Plan):
             return self.moment.mechanism.noise_std
         return self.problem.row_norm**2 * self.noise / math.sqrt(tuned.MOMENT_BUDGET)
 
+    @property
+    def noise_in_predictions(self):
+        """Noise of one release of everything, a mean of rows, in a prediction."""
+        return self.noise * self.problem.n_columns / self.n_rows
+
+    def for_slopes(self, slopes):
+        """Return the plan for slopes as releases tell of them, see `Slopes`."""
+        problem = replace(
+            self.problem,
+            typical_weight=slopes.length * self.problem.typical_weight,
+            wanted_weight=slopes.length * self.problem.wanted_weight,
+            smoothness=slopes.steepness * self.problem.smoothness,
+        )
+        return replace(self, problem=problem)
+
     def following(self, radius, stretch, outside):
         """Return the plan for rows of a ball of this radius, which was released.
 
@@ -216,6 +231,7 @@ def plan_whitened(
     roughness=None,
     ball=None,
     ranges=None,
+    last=None,
     left=1.0,
 ):
     """Plan private whitening, by the settings of the estimators.
@@ -265,6 +281,7 @@ def plan_whitened(
         noise=budget.calibrate(),
         ball=ball,
         ranges=ranges,
+        last=last,
         roughness=roughness,
         max_iter=max_iter,
         clipping_norm=clipping_norm if budget.is_private else math.inf,
@@ -328,6 +345,7 @@ def plan_inference(
     public_moment=None,
     ball=None,
     ranges=None,
+    last=None,
     left=1.0,
 ):
     """Plan private whitening with standard errors, by the settings of the estimators.
@@ -367,6 +385,7 @@ def plan_inference(
         average=average,
         ball=ball,
         ranges=ranges,
+        last=last,
         left=left,
     )
     largest = tuned.LARGEST_INFERENCE_MOMENT_BUDGET

@@ -1,165 +1,49 @@
 """Regression with slopes that are bounded, of quantiles and of means with outliers."""
 
-from dataclasses import replace
 from numbers import Real
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
-from skdp._ball._plan import (
-    ERROR_EDGES,
-    ERRORS,
-    SPREAD,
-    TARGET_EDGES,
-    plan_counts,
-)
-from skdp._ball._solver import learn_quantiles, learn_targets, outside
-from skdp._ball._tuned import WIDTH_OF_CUT
 from skdp._checks import check_positive
+from skdp._families import _tuned as tuned
+from skdp._families.family import NO_EXPOSURE
 from skdp._families.losses import Huber, SmoothPinball
-from skdp._families.targets import as_targets, target_scale
-from skdp._rows.ball_queries import ExactQuantiles
-from skdp._rows.blocks import rounding_slack
+from skdp._families.robust import RobustFamily
 from skdp._sklearn import Interval
 from skdp.linear_model._base import (
     POSITIVE,
     LinearRegressorMixin,
+    checked_target_bounds,
     is_private,
 )
-from skdp.linear_model.whitened import _tuned as tuned
-from skdp.linear_model.whitened._base import (
-    REGRESSION_CONSTRAINTS,
-    BaseWhitened,
-)
-
-# The quartiles of a normal distribution are so many standard deviations apart.
-_QUARTILES_APART = 1.349
-# The smallest spread of targets is half a bin, over half the range that most are in.
-_SMALLEST_SPREAD = 2.0**-6
-# Larger bounds carry no information on the size of the targets.
-_LARGEST_UNIT = 1e30
+from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitened
 
 
 class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     """A linear model of targets in units of their spread, which is released first."""
 
-    # Parameters of the constructors of subclasses.
-    target_bounds: object
-
     # Standard errors aren't inferred.
     inference = False
-    _takes_several = False
-    # The quantile of the errors that the intercept is moved to in the end, or None.
-    _moved_to = None
 
     _parameter_constraints = REGRESSION_CONSTRAINTS
 
-    def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None):
-        plan = super()._plan(
-            n_records, n_features, n_outputs, by_group=by_group, scale=scale, budget=budget
+    def _family_of(self, loss, *, quantile, has_exposure):
+        """Return the `RobustFamily` of a loss; see there for the quantile."""
+        if has_exposure:
+            raise ValueError(NO_EXPOSURE)
+        return RobustFamily(
+            own_loss=loss,
+            quantile=quantile,
+            bounds=checked_target_bounds(self.target_bounds),
+            centred=self.fit_intercept,
+            may_learn=self._ball_budget() != 0,
+            is_private=is_private(self),
         )
-        return replace(plan, last=plan.ranges.errors)
-
-    def _planned_learning(
-        self, budget, n_records, sizes, data_norm, share_within=None, *, alike=False
-    ):
-        ranges, ball, spent = super()._planned_learning(
-            budget, n_records, sizes, data_norm, share_within, alike=alike
-        )
-        counts, spent_on_counts = plan_counts(
-            budget,
-            ranges,
-            left=1.0 - spent,
-            n_rows=n_records,
-            slack=rounding_slack(n_records, 1, 1),
-            quantile=self._moved_to or 0.5,
-            of_errors=self.fit_intercept and self._moved_to is not None,
-        )
-        return counts, ball, spent + spent_on_counts
-
-    def _learns_targets(self):
-        # Given bounds may be far too wide.
-        return is_private(self) and self._has_share_for_targets()
-
-    def _in_units(self, y):
-        # Targets keep their units: in those of bounds that are far too wide, few digits are left.
-        targets, units = self._within(as_targets(y), None, y.ndim == 1)
-        bounds = self._checked_bounds()
-        if bounds is None or not is_private(self):
-            return targets, units
-        return np.clip(targets, *bounds), units._replace(bounds=bounds)
-
-    def _learn_targets(self, rows, units, plan, run):
-        """Learn the middle of targets, or their quantile, and their spread, and move them."""
-        core = self._learn_core(rows, units, plan.ranges.ranges, run)
-        units = self._learn_spread(rows, core, run)
-        rows.move_targets(units)
-        return units, self._adapted(plan)
-
-    # A warning would reveal something of the data.
-    @np.errstate(all="ignore")
-    def _learn_core(self, rows, units, plan, run):
-        """Return the units in which most targets are in [-1, 1], within given bounds."""
-        bounds = self._checked_bounds()
-        if plan is None:
-            midpoint, half_width = target_scale(bounds, center=self.fit_intercept)
-            return units._replace(midpoint=midpoint, half_width=half_width)
-        unit = min(target_scale(bounds, center=False)[1], _LARGEST_UNIT)
-        rows.move_targets(units._replace(midpoint=0.0, half_width=unit))
-        ends = [unit * end for end in learn_targets(rows.of_targets(), plan=plan, run=run)]
-        if bounds is not None:
-            within = np.clip(ends, *bounds)
-            ends = within if within[0] < within[1] else bounds
-        midpoint, half_width = target_scale(ends, center=True)
-        return units._replace(midpoint=midpoint, half_width=half_width)
-
-    @np.errstate(all="ignore")
-    def _learn_spread(self, rows, core, run):
-        """Return units of the targets' spread, about their middle or quantile."""
-        wanted = np.array([0.25, 0.75, self._moved_to or 0.5])
-        midpoint, half_width = core.midpoint, core.half_width
-        rows.move_targets(core)
-        quantiles = self._quantiles(rows, TARGET_EDGES, wanted, SPREAD, run)
-        first, third, start = midpoint + half_width * quantiles
-        smallest = _SMALLEST_SPREAD * half_width if is_private(self) else 0.0
-        spread = half_width
-        if third > first:
-            spread = max((third - first) / _QUARTILES_APART, smallest)
-        start, bounds = start if self.fit_intercept else 0.0, core.bounds
-        if self.target_bounds is None and self._learns_targets():
-            reach = WIDTH_OF_CUT * half_width
-            bounds = midpoint - reach, midpoint + reach
-        return core._replace(midpoint=start, half_width=spread, bounds=bounds)
-
-    def _finished(self, rows, solved, run):
-        """Shift predictions by how far the quantile of the errors is from 0."""
-        _, plan, ball, bias, _ = solved.training
-        if plan.last is None:
-            return solved
-        rows.take_errors(outside(ball, solved.coefs, bias), bias)
-        shift = self._quantiles(rows, ERROR_EDGES, self._moved_to, ERRORS, run)
-        return solved._replace(shift=shift)
-
-    def _quantiles(self, rows, edges, wanted, name, run):
-        """Return quantiles of targets as they are now, by counts between edges."""
-        targets = rows.of_targets(weighted=True)
-        if not is_private(self):
-            query = ExactQuantiles(wanted)
-            return query.quantiles(targets.ask(query))
-        return learn_quantiles(targets, run, name, edges=edges, wanted=wanted)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = False
         return tags
-
-    def _adapted(self, plan):
-        """Return the plan for the curvature that a mean over rows has, or for as many steps."""
-        if not is_private(self):
-            is_auto = plan.max_iter == "auto"
-            max_iter = tuned.STEPS_WITHOUT_PRIVACY if is_auto else plan.max_iter
-            return replace(plan, max_iter=max_iter)
-        return replace(plan, problem=replace(plan.problem, smoothness=tuned.MEAN_SMOOTHNESS))
 
 
 class DPHuberRegressor(_RobustRegressor):
@@ -392,8 +276,9 @@ class DPHuberRegressor(_RobustRegressor):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _loss(self, n_outputs):
-        return Huber(check_positive(self.huber_threshold, "huber_threshold"))
+    def _family(self, *, has_exposure=False):
+        loss = Huber(check_positive(self.huber_threshold, "huber_threshold"))
+        return self._family_of(loss, quantile=None, has_exposure=has_exposure)
 
 
 class DPQuantileRegressor(_RobustRegressor):
@@ -624,9 +509,6 @@ class DPQuantileRegressor(_RobustRegressor):
         self.ledger = ledger
         self.random_state = random_state
 
-    @property
-    def _moved_to(self):
-        return self.quantile
-
-    def _loss(self, n_outputs):
-        return SmoothPinball(self.quantile, tuned.PINBALL_WIDTH)
+    def _family(self, *, has_exposure=False):
+        loss = SmoothPinball(self.quantile, tuned.PINBALL_WIDTH)
+        return self._family_of(loss, quantile=self.quantile, has_exposure=has_exposure)

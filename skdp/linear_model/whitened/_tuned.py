@@ -175,17 +175,11 @@ TYPICAL_EFFECTS = {"log_loss": 0.25, "multinomial": 0.25, "squared_error": 0.05}
 # it has to be 1.3 to 1.7 deviations of noise large, by the rule that terms are called noise by.
 TOLD_IN_DEVIATIONS = 1.5
 
-# Models of counts and amounts. Linear predictors are within this of the mean's: a factor of 1,100,
-# so that no exponential overflows ("Losses without a smooth slope").
-LARGEST_LINEAR_PREDICTOR = 7.0
-# The width of the smoothed pinball, in spreads of the targets. A narrower one is closer to the
-# pinball, and its derivative is steeper.
-PINBALL_WIDTH = 0.03
 # Robust losses bend as if their derivative's slope were this: that of the pinball is steep where
 # errors are small, but its mean over rows, whose errors vary, is not ("Quantiles and outliers").
-MEAN_SMOOTHNESS = 1.0
+MEAN_SMOOTHNESS = {"huber": 1.0, "pinball": 1.0}
 # Without privacy robust losses take so many steps, as curvature may be a small part of its bound.
-STEPS_WITHOUT_PRIVACY = 1000
+STEPS_WITHOUT_PRIVACY = {"huber": 1000, "pinball": 1000}
 
 
 class InferenceRules(NamedTuple):
@@ -292,7 +286,3 @@ SMALLEST_MEAN_SQUARE = 0.1
 # Rows of a rare category fill this share of their squared length by it. Few rows may be all that
 # there is of a direction where that is above what typical rows have in all directions by this.
 SHARE_OF_RARE_DIRECTION, RARE_DIRECTION = 0.5, 8.0
-
-# Where fewer rows than this share have an exposure, a fit warns. With a tenth of 6,000 rows rates
-# were up to a fifth too low at epsilon 1, and with a fiftieth of 20,000 up to eight times too high.
-FEWEST_EXPOSED = 0.2
