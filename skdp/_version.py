@@ -1,3 +1,3 @@
 """The version of the code that runs, which packaging and reports read here."""
 
-__version__ = "0.4.0.dev0"
+__version__ = "0.4.0"
