@@ -29,7 +29,8 @@ A script is a function from small arguments to numbers, run over seeds, and a ta
   known by the text of its function and by its arguments: give it all that its value depends on, as
   small things and not as tables. The package's version and the files of the data aren't known:
   remove the folder when they change.
-- `write_table` writes CSV, `summarize` gives mean, standard error, median and range over seeds.
+- `write_table` writes CSV, and how long that took; `summarize` gives mean, standard error, median
+  and range over seeds.
 - `Problem` is an objective on a data set, with its optimum; `_data.load_prepared` has the data.
 - `panels`, `band` and `save_figure` draw.
 """
@@ -37,6 +38,7 @@ A script is a function from small arguments to numbers, run over seeds, and a ta
 import argparse
 import os
 import shlex
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -49,6 +51,8 @@ from joblib import Memory, Parallel, delayed
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from tqdm import tqdm
 
+# When the script began, for what it took.
+BEGAN = time.perf_counter()
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 NOT_PRIVATE = "Scaling is the paper's and not private: the guarantee covers the fit alone."
@@ -173,13 +177,28 @@ def summarize(values, *names):
 
 
 def write_table(table, name, options, note=NOT_PRIVATE, show=True):
-    """Write a table as CSV below comments, the command and a note, and print it."""
+    """Write a table as CSV below comments, and print it.
+
+    Comments are the command, a note, and what the script took until then; a run that goes on where
+    another was interrupted doesn't know that.
+    """
     options.output.mkdir(parents=True, exist_ok=True)
     with open(options.output / name, "w", encoding="utf-8", newline="\n") as file:
         file.write(f"# {options.command}\n# {note}\n")
+        if options.cache is None:
+            file.write(f"# {taken()}\n")
         table.to_csv(file, index=False, lineterminator="\n")
     if show:
         print(note, table.to_string(index=False), sep="\n", flush=True)
+
+
+def taken():
+    """Say what the script has taken, that of its ended processes included."""
+    on_processors = sum(os.times()[:4])
+    return (
+        f"It took {time.perf_counter() - BEGAN:.0f} s, and {on_processors:.0f} s on processors, of "
+        f"which the machine has {os.cpu_count()}."
+    )
 
 
 def read_kept(name, options):

@@ -116,6 +116,27 @@ def test_where_tuned_dp_sgd_is_as_good(read):
         assert abs(worse) < 0.001 if epsilon >= 1.0 else worse > 0.002
 
 
+def test_what_is_better_than_in_0_3_0(read):
+    """Numbers of 0.3.0 are those of its own file of additive models."""
+    said = numbers_of("whats_new", "what is better in 0.4.0")
+    assert {"0.700", "0.702", "0.911", "3,304"} <= said
+    for data, measure in (("california_housing", "r2"), ("OFP", "auc"), ("adult", "auc")):
+        (row,) = read("additive", data=data, way="additive", epsilon="1.0")
+        assert f"{float(row[measure]):.3f}" in said, data
+
+
+def test_beside_boosted_trees(read):
+    """Where others published a number, ours is larger."""
+    said = numbers_of("user_guide/beside_others", "published trees")
+    assert {"48,842", "45,211", "41,188"} <= said
+    rows = [row for row in read("trees") if row["auc"]]
+    assert {row["data"] for row in rows} == {"adult in folds", "adult without gaps", "bank"}
+    assert all(float(row["ours"]) > float(row["auc"]) for row in rows)
+    harder = {row["epsilon"]: float(row["ours"]) for row in read("trees", method="none")}
+    for row in read("trees", data="bank"):
+        assert harder[row["epsilon"]] < float(row["ours"])
+
+
 def test_beside_other_libraries(read):
     page = "user_guide/beside_others"
     assert "0.001" in numbers_of(page, "Adult at epsilon 1")

@@ -97,12 +97,19 @@ def test_statistics_of_seeds_and_kept_tables(common, tmp_path):
     expected = {"mean": 3.0, "std": 7.0**0.5, "se": (7.0 / 3.0) ** 0.5, "median": 2.0}
     assert found == pytest.approx(expected | {"min": 1.0, "max": 6.0})
     assert common.summarize(values[:1], "se") == {"se": 0.0}
-    options = Namespace(output=tmp_path, command="python it.py")
+    options = Namespace(output=tmp_path, command="python it.py", cache=None)
     common.write_table(pd.DataFrame([found]), "it.csv", options, "A note.")
-    assert (tmp_path / "it.csv").read_text().startswith("# python it.py\n# A note.\nmean,")
+    command, note, taken, names, _ = (tmp_path / "it.csv").read_text().splitlines()
+    assert (command, note) == ("# python it.py", "# A note.")
+    assert re.fullmatch(r"# It took \d+ s, and \d+ s on processors, of which .* has \d+\.", taken)
+    assert names.startswith("mean,")
     assert common.read_kept("it.csv", options)["se"].item() == pytest.approx(found["se"])
     options.command = "python it.py --else"
     assert common.read_kept("it.csv", options).empty
+    # What a run took that went on where another was interrupted isn't what the table took.
+    options.cache = tmp_path
+    common.write_table(pd.DataFrame([found]), "it.csv", options, "A note.")
+    assert "It took" not in (tmp_path / "it.csv").read_text()
 
 
 @pytest.mark.parametrize(
