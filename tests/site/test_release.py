@@ -85,3 +85,26 @@ def test_an_index_can_show_the_readme():
         assert node["uri"].startswith("https://") or (ROOT / node["uri"]).is_file()
     for node in page.findall(reference):
         assert node.get("refid") or node["refuri"].startswith("https://")
+
+
+def test_no_page_installs_a_name_that_is_not_ours():
+    """Nor does a docstring or a message; CONTRIBUTING.rst says what to do on the day that it is."""
+    folders = ("doc", "skdp", "examples", "benchmarks")
+    files = [path for name in folders for path in (ROOT / name).rglob("*.*")]
+    texts = [path for path in files if path.suffix in {".rst", ".py", ".toml", ".html", ".js"}]
+    for path in [ROOT / "README.rst", ROOT / "SECURITY.rst", *texts]:
+        if "_build" not in path.parts and "generated" not in path.parts:
+            said = path.read_text(encoding="utf-8")
+            found = re.search(r"(pip|uv|conda|pipx)\s.{0,40}(install|add)\W+skdp\b", said)
+            assert found is None, (path.name, found)
+
+
+def test_old_names_go_in_the_next_release():
+    """They warn for one: this one."""
+    major, minor = map(int, skdp.__version__.split(".")[:2])
+    for path in (ROOT / "skdp").rglob("*.py"):
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        if "FutureWarning," in text:
+            ends = re.findall(r"\bgoes in (\d+\.\d+)\.", text)
+            assert ends, f"{path.name} doesn't say when an old name goes"
+            assert set(ends) == {f"{major}.{minor + 1}"}, path.name
