@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from skdp._callbacks import CallbacksMixin
 from skdp._progress import showing_nothing
 from skdp._release.plan import Budget, GroupBudget, resolve_delta, unprotected_names
 from skdp._sklearn import Interval, StrOptions, diagram_box, forget_owner
@@ -135,7 +136,7 @@ _NO_GROUPS = (
 )
 
 
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(CallbacksMixin, BaseEstimator):
     """What every private estimator is: scikit-learn's diagram has the report of its fit below.
 
     A copy that holds the seed of its noise is warned of, and one that fits elsewhere is charged to

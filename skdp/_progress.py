@@ -7,7 +7,7 @@ time. That a line comes when a step ends tells how long the step took, as the pr
 
 import sys
 from collections.abc import Callable
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
 from itertools import count
@@ -24,6 +24,10 @@ class _Lines:
     def show(self, text, n_done, n_total):
         # Written at once, so that lines of several workers don't mix.
         print(f"{text}\n", end="", flush=True)
+
+    def finish(self, text):
+        """Show that all is done."""
+        self.show(text, 1, 1)
 
     def close(self):
         """Leave the lines as they are."""
@@ -43,6 +47,10 @@ class _Bar:
         self._bar.n, self._bar.total = n_done, n_total
         self._bar.set_description_str(text)
 
+    def finish(self, text):
+        """Show that all is done."""
+        self.show(text, 1, 1)
+
     def close(self):
         """Leave the bar as it is."""
         self._bar.close()
@@ -53,8 +61,8 @@ class Progress:
 
     is_shown = True
 
-    def __init__(self, owner, display):
-        self._owner, self._display = owner, display
+    def __init__(self, owner, displays):
+        self._owner, self._displays = owner, displays
 
     def note(self, text):
         """Show what is about to be done."""
@@ -62,7 +70,8 @@ class Progress:
 
     def finish(self):
         """Show that all is done."""
-        self._show("done", 1, 1)
+        for display in self._displays:
+            display.finish(self._text("done"))
 
     def counted(self, what, n_total):
         """Show that none of so many parts is done; return what to call at the end of each."""
@@ -80,7 +89,12 @@ class Progress:
     def named(self, what, n_total):
         """Return what to call with the name of each of so many parts, as it begins."""
         numbers = count(1)
-        return lambda name: self.note(f"{what} {next(numbers)}/{n_total}: {name}")
+
+        def begin(name):
+            number = next(numbers)
+            self._show(f"{what} {number}/{n_total}: {name}", number - 1, n_total)
+
+        return begin
 
     def released(self, name, place, n_planned):
         """Return what to call with the number of steps that are made of a planned release."""
@@ -89,17 +103,23 @@ class Progress:
 
     def _count(self, what, n_done, n_total, within=(0, 1)):
         """Show how many of some steps are done: a part of so many that follows others."""
-        # The same number of marks is shown however many steps there are.
-        most = self._display.most_marks
-        if most * n_done // n_total > most * (n_done - 1) // n_total:
-            text = what if n_total == 1 else f"{what} {n_done}/{n_total}"
-            n_before, n_parts = within
-            self._show(text, n_before * n_total + n_done, n_parts * n_total)
+        text = what if n_total == 1 else f"{what} {n_done}/{n_total}"
+        n_before, n_parts = within
+        for display in self._displays:
+            # The same number of marks is shown however many steps there are.
+            most = display.most_marks
+            if most * n_done // n_total > most * (n_done - 1) // n_total:
+                place = n_before * n_total + n_done
+                display.show(self._text(text), place, n_parts * n_total)
 
     def _show(self, text, n_done, n_total):
+        for display in self._displays:
+            display.show(self._text(text), n_done, n_total)
+
+    def _text(self, text):
         # Users choose names of steps.
         text = text if text.isprintable() else ascii(text)[1:-1]
-        self._display.show(f"[{self._owner}] {text}", n_done, n_total)
+        return f"[{self._owner}] {text}"
 
 
 class _Unseen(Progress):
@@ -108,7 +128,7 @@ class _Unseen(Progress):
     is_shown = False
 
     def __init__(self):
-        super().__init__("", None)
+        super().__init__("", ())
 
     def each(self, what, n_total, items):
         return items
@@ -131,14 +151,19 @@ def progress():
 
 
 @contextmanager
-def showing(owner, verbose):
-    """Show where what runs within is, by the name of its owner, as `verbose` says."""
-    if not verbose or _IS_SECRET.get():
+def showing(owner, verbose, others=()):
+    """Show where what runs within is, by the name of its owner, as `verbose` says.
+
+    It is shown on `others`, too: what opens displays.
+    """
+    openings = [*([_display_of(verbose)] if verbose else []), *others]
+    if not openings or _IS_SECRET.get():
         with _current(_UNSEEN):
             yield
         return
-    with closing(_display_of(verbose)()) as display:
-        shown = Progress(owner, display)
+    with ExitStack() as stack:
+        displays = [stack.enter_context(closing(opening())) for opening in openings]
+        shown = Progress(owner, displays)
         with _current(shown):
             shown.note("started")
             yield

@@ -13,6 +13,7 @@ from sklearn.utils import _param_validation, _safe_indexing, get_tags, validatio
 from sklearn.utils._metadata_requests import SIMPLE_METHODS
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
 
+from skdp._callbacks import CallbackDisplay, has_callbacks
 from skdp._progress import showing
 from skdp._rows.containers import (
     RefusedInput,
@@ -153,7 +154,9 @@ def _fit_context(*, prefer_skip_nested_validation):
             if refuse_order is not None:
                 refuse_order(estimator, *args, **kwargs)
             _refuse_arguments(estimator, fit.__name__, of_fit, args, kwargs)
-            with private_rows(), showing(type(estimator).__name__, estimator.verbose):
+            callbacks = [partial(CallbackDisplay, estimator)] if has_callbacks(estimator) else []
+            name = type(estimator).__name__
+            with private_rows(), showing(name, estimator.verbose, callbacks):
                 return fit(estimator, *args, **kwargs)
 
         return context(checked)

@@ -31,7 +31,7 @@ from skdp.pipeline._chain import (
     refuse_further,
     warn_unbounded,
 )
-from skdp.pipeline._plan import PipelineBudget, PipelineGroupBudget
+from skdp.pipeline._plan import NOTHING_PRIVATE, PipelineBudget, PipelineGroupBudget
 from skdp.pipeline._rehearsal import Rehearsal, check_parameters
 from skdp.pipeline._steps import (
     check_leaks,
@@ -239,11 +239,13 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
         # 2. steps that learn nothing bound the data
         n_before = n_public(step_list(steps))
+        # The last of these may predict, and then nothing could be made of rows by it.
+        if n_before == len(steps):
+            raise ValueError(NOTHING_PRIVATE)
         begin = progress().named("step", len(steps))
         rows, bounds = fit_chain(steps[:n_before], X, y, begin=begin)
         rest = steps[n_before:]
-        if rest:
-            pass_bounds(rest[0][1], bounds)
+        pass_bounds(rest[0][1], bounds)
 
         # 3. plan from public numbers
         width = n_columns_of(rows)

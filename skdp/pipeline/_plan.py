@@ -182,6 +182,12 @@ class PipelinePlan(Plan):
         )
 
 
+NOTHING_PRIVATE = (
+    "no step of the pipeline learns privately, so that there is nothing to spend a budget on: use "
+    "scikit-learn's Pipeline."
+)
+
+
 def plan_pipeline(budget, steps, shares, *, n_rows):
     """Plan what each step may spend, so that all together spend the budget.
 
@@ -194,10 +200,7 @@ def plan_pipeline(budget, steps, shares, *, n_rows):
     n_rows : int
     """
     if not steps:
-        raise ValueError(
-            "no step of the pipeline learns privately, so that there is nothing to spend a budget "
-            "on: use scikit-learn's Pipeline."
-        )
+        raise ValueError(NOTHING_PRIVATE)
     if not budget.is_private or (len(steps) == 1 and steps[0].is_exact):
         spent = budget.epsilon, budget.delta
         parts = [StepBudget(step.name, *spent, step.releases(*spent), None) for step in steps]

@@ -204,6 +204,8 @@ def check_leaks(steps, allow):
         Those that do, and frozen ones that spent something before; also of a pipeline within a
         step. What was fitted before without noise or with a seed is as open as what leaks.
     """
+    for leaf in all_leaves(steps):
+        _refuse_what_is_no_estimator(leaf)
     allowed = []
     for step, (reason, instead) in find_leaks(steps):
         is_container = step.inner and not step.is_frozen
@@ -232,6 +234,15 @@ def check_leaks(steps, allow):
     for leaf in private_leaves(steps):
         open_parts += [part.within(leaf.path) for part in leaf.estimator._open_parts()]
     return tuple(open_parts)
+
+
+def _refuse_what_is_no_estimator(leaf):
+    does_nothing = leaf.estimator is None or isinstance(leaf.estimator, str)
+    if not does_nothing and not hasattr(leaf.estimator, "fit"):
+        raise TypeError(
+            f"step {leaf.path!r} is of type {leaf.kind}, which has no fit: give an estimator, or "
+            "'passthrough'."
+        )
 
 
 def _spent_before(steps):

@@ -320,6 +320,20 @@ def test_steps_that_learn_nothing_have_no_part():
     assert model.privacy_report_.events == model[-1].privacy_report_.events
     with pytest.raises(ValueError, match="no step of the pipeline learns privately"):
         make_private_pipeline(prepare).fit(frame, y)
+    # What predicts would have been asked for what it makes of the rows.
+    plain = DPPipeline([("prepare", prepare), ("last", LogisticRegression())], allow=("last",))
+    with pytest.raises(ValueError, match="no step of the pipeline learns privately"):
+        plain.fit(frame, y)
+
+
+@pytest.mark.parametrize("allow", [(), ("junk",)])
+@pytest.mark.parametrize("junk", [1, ()])
+def test_what_is_no_estimator_is_refused_by_its_place(junk, allow):
+    frame, y = table(60)
+    steps = [("junk", junk), ("last", DPLogisticRegression(**TWO))]
+    told = r"step 'junk' is of type \w+, which has no fit: give an estimator, or 'passthrough'"
+    with pytest.raises(TypeError, match=told):
+        DPPipeline(steps, allow=allow).fit(frame[NUMBERS], y)
 
 
 def test_promises_become_the_next_step_s_bounds():

@@ -98,6 +98,14 @@ def rows_of_the_page():
     return [set(re.findall(r"``([\w.]+)", row)) for row in rows if row != "Tool\n"]
 
 
+@covers("ScoringMonitor", "ProgressBar")
+def test_a_callback_that_scores_is_refused(data, model):
+    # tests/test_callbacks.py has the bar, which asks for nothing.
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn has none before 1.9")
+    with pytest.raises(ValueError, match="ScoringMonitor asks for X, y"):
+        model.set_callbacks(callback.ScoringMonitor(scoring="accuracy"))
+
+
 def test_every_row_of_the_tables_has_a_test():
     covered = set()
     neighbours = Path(__file__).parents[1] / "neighbours"
