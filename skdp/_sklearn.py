@@ -93,6 +93,11 @@ _PUBLIC_WEIGHT = (
     "Weights that follow from records would tell of them."
 )
 _NO_WEIGHTS = ": rows have no weights here."
+_NO_EXPOSURES = (
+    ": exposures are of counts and amounts, as DPPoissonRegressor, DPGammaRegressor, "
+    "DPTweedieRegressor and additive models with such a loss take them."
+)
+_OF_RECORDS = {"sample_weight", "public_weight", "exposure"}
 _ROWS_ALONE = ": this estimator protects rows, and can't protect groups of them, such as people."
 _OTHER_INDEX = (
     "{name} is a Series whose index differs from that of {rows}, and its entries are taken in "
@@ -176,6 +181,10 @@ def _refuse_arguments(estimator, method, of_fit, args, kwargs):
         text += _PUBLIC_WEIGHT if "public_weight" in of_fit.parameters else _NO_WEIGHTS
     elif "groups" in kwargs and "groups" not in of_fit.parameters:
         text += _ROWS_ALONE
+    elif "exposure" in kwargs and "exposure" not in of_fit.parameters:
+        text += _NO_EXPOSURES
+    if not kwargs.keys().isdisjoint(_OF_RECORDS):
+        text += getattr(estimator, "_instead_of_arguments", "")
     raise TypeError(text)
 
 

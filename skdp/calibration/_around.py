@@ -2,9 +2,23 @@
 
 from sklearn.base import MetaEstimatorMixin
 
-from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, fits_of
+from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, fits_of, model_of
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import validate_table
+
+_IN_PARTITIONS = (
+    "estimator is fitted to partitions, and {around} reads records in memory: take an estimator of "
+    "skdp.linear_model or skdp.additive{instead}, got {got}."
+)
+
+
+def refuse_partitions(estimator, around, instead=""):
+    """Refuse an estimator of `skdp.dask`, which takes no rows in memory; say what to do instead."""
+    got = type(model_of(estimator))
+    if got.__module__.startswith("skdp.dask."):
+        around = type(around).__name__
+        text = _IN_PARTITIONS.format(around=around, instead=instead, got=got.__name__)
+        raise ValueError(text)
 
 
 class AroundPrivate(MetaEstimatorMixin, RecordPrivateEstimator):

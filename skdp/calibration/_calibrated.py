@@ -30,7 +30,7 @@ from skdp._rows.groups import encode_groups
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly
 from skdp.additive._points import Scale
 from skdp.calibration import _tuned as tuned
-from skdp.calibration._around import AroundPrivate
+from skdp.calibration._around import AroundPrivate, refuse_partitions
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
@@ -305,6 +305,7 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
         is_ours = isinstance(inner, RecordPrivateEstimator) and is_classifier(inner)
         if not is_ours or not is_of_skdp(inner) or isinstance(inner, MetaEstimatorMixin):
             raise ValueError(_NOT_OURS.format(type(inner).__name__))
+        refuse_partitions(inner, self)
         refuse_settings(inner, self, "estimator")
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):

@@ -6,6 +6,7 @@ from sklearn.utils import get_tags
 
 from skdp._estimator import is_private, model_of
 from skdp._families.targets import encode_labels
+from skdp._rows.containers import RefusedValueError
 from skdp._sklearn import quietly
 from skdp.calibration._conformal_base import BaseConformal, Outcomes
 from skdp.linear_model._base import RowPrivateEstimator
@@ -16,6 +17,12 @@ _NO_PROBABILITIES = (
     "probabilities into a DPCalibratedClassifier, and one that was fitted before into a "
     "CalibratedClassifierCV of scikit-learn."
 )
+_ONE_TARGET = (
+    "y must have one dimension: intervals are for one target. Take a DPConformalRegressor for each "
+    "target, with a share of epsilon and delta, and of 1 - confidence_level where all targets of a "
+    "record are to be covered together."
+)
+_ONE_PREDICTION = "predict of the estimator must give one number for each row."
 
 
 class DPConformalRegressor(RegressorMixin, BaseConformal):
@@ -180,6 +187,8 @@ class DPConformalRegressor(RegressorMixin, BaseConformal):
         return quietly(super().score, X, y, sample_weight)
 
     def _read_with_y(self, X, y):
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+            raise ValueError(_ONE_TARGET)
         return self._read(X, y, y_numeric=True)
 
     def _outcomes(self, y):
@@ -188,14 +197,14 @@ class DPConformalRegressor(RegressorMixin, BaseConformal):
     def _outcomes_for(self, model, X, y):
         targets = read_targets(X, y)
         if targets.ndim > 1:
-            raise ValueError("y must have one dimension: intervals are for one target.")
+            raise ValueError(_ONE_TARGET)
         return Outcomes(targets)
 
     def _scores(self, estimator, X, outcomes, rows):
         targets = outcomes.values[rows]
         predicted = np.asarray(predict(estimator, X), dtype=np.float64)
         if predicted.shape != targets.shape:
-            raise ValueError("the estimator must predict one number for each row.")
+            raise RefusedValueError(_ONE_PREDICTION)
         return np.abs(targets - predicted)
 
     def _publish(self, quantile, classes):

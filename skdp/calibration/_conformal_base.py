@@ -29,7 +29,7 @@ from skdp._release.plan import CLASSES_READ
 from skdp._rows.bounds import counted_rows, null_records_among
 from skdp._rows.groups import encode_groups
 from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, quietly, take_rows
-from skdp.calibration._around import AroundPrivate
+from skdp.calibration._around import AroundPrivate, refuse_partitions
 from skdp.calibration._calibrated import DPCalibratedClassifier
 from skdp.calibration._plan_conformal import (
     n_needed,
@@ -44,6 +44,9 @@ _NOT_OURS = (
     "estimator must be skdp's private {kind} that protects rows, or a DPPipeline that ends in one, "
     "got {got}. A pipeline or a search of scikit-learn goes around this one. A model that was "
     "fitted elsewhere, on other records, is given as sklearn.frozen.FrozenEstimator(model)."
+)
+_FROZEN_INSTEAD = (
+    ", or give what was fitted to other records as sklearn.frozen.FrozenEstimator(model)"
 )
 _OTHER_KIND = "estimator must be a {kind}, got {got}."
 _SIZE_OF_FROZEN = (
@@ -76,6 +79,12 @@ class BaseConformal(AroundPrivate):
     """
 
     _is_outermost = True
+    # What a fit says of weights and exposures, which it doesn't take.
+    _instead_of_arguments = (
+        " Coverage is of records as they are drawn, each counted once. An estimator that takes "
+        "weights or exposures is fitted to other records, and given as "
+        "sklearn.frozen.FrozenEstimator(model); targets are rates then where it predicts rates."
+    )
     # Subclasses have these: words, and methods on outcomes.
     _kind: ClassVar[str]
     _is_kind: ClassVar[Callable]
@@ -244,6 +253,7 @@ class BaseConformal(AroundPrivate):
         is_ours = isinstance(inner, RecordPrivateEstimator) and is_of_skdp(inner)
         if not is_ours or (is_around and not isinstance(inner, DPCalibratedClassifier)):
             raise ValueError(_NOT_OURS.format(kind=kind, got=type(inner).__name__))
+        refuse_partitions(inner, self, _FROZEN_INSTEAD)
         refuse_settings(inner, self, "estimator")
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):

@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from skdp._checks import check_bounds, check_finite_input
 from skdp._families.targets import encode_labels
 from skdp._rows.bounds import clip_scores
-from skdp._rows.containers import refuse_container, refuse_foreign
+from skdp._rows.containers import RefusedValueError, refuse_container, refuse_foreign
 from skdp._rows.private_rows import private_rows
 from skdp._sklearn import quietly, read_list
 from skdp.metrics import _statistics as statistics, _tuned as tuned
@@ -89,7 +89,12 @@ def predict(estimator, X, method="predict", width=None):
         predictions = predictions[:, 0]
     expected = 1 if width is None else 2
     if predictions.ndim != expected or (width is not None and predictions.shape[1] != width):
-        raise ValueError(f"{method} of the estimator gives an array of another shape than needed.")
+        needed = "one number" if width is None else f"{width} numbers"
+        # It tells of no entry, also where what calls this reads entries.
+        raise RefusedValueError(
+            f"{method} of the estimator must give {needed} for each row, and gives an array of "
+            "another shape."
+        )
     return predictions
 
 

@@ -4,6 +4,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import clone
@@ -21,7 +22,13 @@ from skdp.calibration import (
 )
 from skdp.exceptions import BudgetExceededError
 from skdp.ledger import PrivacyLedger
-from skdp.linear_model import DPLogisticRegression, DPRidge, DPSCDClassifier, WALRClassifier
+from skdp.linear_model import (
+    DPLogisticRegression,
+    DPPoissonRegressor,
+    DPRidge,
+    DPSCDClassifier,
+    WALRClassifier,
+)
 from skdp.metrics import private_score
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
@@ -472,14 +479,46 @@ def test_parts_that_are_unknown_or_charged_elsewhere_are_refused():
         frozen.set_params(calibration_size=0.3).fit(X, y)
     with pytest.raises(ValueError, match="at least 2 records"):
         DPConformalRegressor(DPRidge()).fit(X[:1], y[:1])
-    with pytest.raises(ValueError, match="1d array"):
-        DPConformalRegressor(DPRidge()).fit(X, np.c_[y, y])
-    with pytest.raises(TypeError, match="sample_weight"):
-        DPConformalRegressor(DPRidge()).fit(X, y, sample_weight=np.ones(60))
     with pytest.raises(TypeError, match=r"calibrate the search.*FrozenEstimator\(search\)"):
         DPGridSearch(DPConformalRegressor(DPRidge()), {}).fit(X, y)
     with pytest.raises(ValueError, match=r"put it around: DPConformalRegressor\(DPPipeline"):
         make_private_pipeline(DPStandardScaler(), DPConformalRegressor(DPRidge())).fit(X, y)
+
+
+def test_what_intervals_do_not_take_is_refused_with_what_to_do_instead(tmp_path):
+    """Before anything is charged."""
+    X, y, labels = records(60)
+    both, ones = np.c_[y, y], np.ones(60)
+    ledger = PrivacyLedger(tmp_path / "s.db", epsilon=1.0, delta=1e-3)
+    one = DPConformalRegressor(DPRidge(), ledger=ledger)
+    several = LinearRegression().fit(X, both)
+    for target in (both, pd.DataFrame(both), both.tolist()):
+        with pytest.raises(ValueError, match=r"for each target, with a share|1d array"):
+            one.fit(X, target)
+    frozen = DPConformalRegressor(FrozenEstimator(several), ledger=ledger)
+    with pytest.raises(ValueError, match="for each target, with a share of epsilon"):
+        frozen.fit(X, both)
+    with pytest.raises(ValueError, match="must give one number for each row"):
+        frozen.fit(X, y)
+    sets = DPConformalClassifier(DPLogisticRegression(**TWO), ledger=ledger)
+    for name in ("sample_weight", "public_weight", "exposure"):
+        for model, target in ((one, y), (sets, labels)):
+            with pytest.raises(TypeError, match=rf"{name}.*other records, and given as.*Frozen"):
+                model.fit(X, target, **{name: ones})
+    assert not ledger.to_dict()["charges"]
+
+
+def test_rates_are_calibrated_by_a_model_that_is_frozen():
+    """As the error says: the model takes exposures, and targets are rates."""
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (3000, 2))
+    exposure = np.random.default_rng(1).uniform(0.5, 2.0, 3000)
+    amounts = np.random.default_rng(2).poisson(3.0 * exposure).astype(float)
+    model = DPPoissonRegressor(epsilon=20.0, random_state=0)
+    model.fit(X[:1000], amounts[:1000], exposure=exposure[:1000])
+    rates = amounts / exposure
+    found = DPConformalRegressor(FrozenEstimator(model), random_state=0)
+    low, high = found.fit(X[1000:2000], rates[1000:2000]).predict_interval(X[2000:]).T
+    assert 0.85 < np.mean((low <= rates[2000:]) & (rates[2000:] <= high)) < 0.98
 
 
 def test_what_goes_inside():
