@@ -13,9 +13,12 @@ names; a record r is one row, or all rows of a person, and a null record adds no
 4. Passes (doc/theory/passes.rst): with slopes cut to c over the length of ``x_j / w_j``, what a
    record adds to the sums of all columns j, each over its unit w_j, has together a length of c.
 
-A data set has up to three records of two columns, whose entries are eighths. Answers are floats,
-which are whole multiples of powers of 2, so that lengths of their differences are compared with
-bounds as fractions: nothing is rounded here. What rounding may add is what plans account for.
+Each is checked for both adjacencies: a record that becomes null, and one that becomes any other. A
+data set has up to three records of two columns, whose entries are eighths: one record has any from
+-1 to 1, and of two and of three records all ways are tried in which these have a few of them.
+Answers are floats, which are whole multiples of powers of 2, so that lengths of their differences
+are compared with bounds as fractions: nothing is rounded here. What rounding may add is what plans
+account for.
 """
 
 import itertools
@@ -45,17 +48,20 @@ from tests.door import (
     rounding_slack,
 )
 
+EIGHTHS = [number / 8.0 for number in range(-8, 9)]
+ALL_ROWS = list(itertools.product(EIGHTHS, repeat=2))
+# Of two records: all ways for these entries, and of three for a few rows that differ in length and
+# direction.
 ENTRIES = (-1.0, -0.125, 0.0, 0.375, 1.0)
 ROWS = list(itertools.product(ENTRIES, repeat=2))
-# Of three records: all ways for a few rows that differ in length and direction.
 FEW = [(0.0, 0.0), (1.0, 1.0), (-1.0, 0.375), (-0.125, 0.0)]
 CENTRE, UNIT, RADIUS = np.array([0.125, -0.25]), np.array([1.0, 0.5]), 0.5
 N_COLUMNS = 2
 
 
 def data_sets():
-    """All data sets of one and of two records, and of three of a few rows."""
-    for n_rows, rows in ((1, ROWS), (2, ROWS), (3, FEW)):
+    """All data sets of one record, and of two and three of a few entries and rows."""
+    for n_rows, rows in ((1, ALL_ROWS), (2, ROWS), (3, FEW)):
         for chosen in itertools.product(rows, repeat=n_rows):
             yield np.array(chosen)
 
@@ -121,16 +127,20 @@ def test_counts(kind, n_counted):
     bins = _plan.bins_below(2.0)
     size = n_counted * bins.n_bins * (2 if kind is CountsBySide else 1)
     ask = raw(kind(bins, CENTRE, UNIT, exact(math.sqrt(n_counted), size)))
-    alone = {row: ask(np.array([row]), np.zeros(1, dtype=bool)) for row in ROWS}
+    alone = {row: ask(np.array([row]), np.zeros(1, dtype=bool)) for row in ALL_ROWS}
     for X in data_sets():
         for is_null in itertools.product((False, True), repeat=len(X)):
             there = [alone[tuple(row)] for row, null in zip(X, is_null, strict=True) if not null]
             # Whole numbers: sums of them are exact, and a record is in the same bins in each.
             whole = ask(X, np.array(is_null))
             np.testing.assert_array_equal(whole, sum(there, np.zeros_like(whole)))
-    for one, other in itertools.product(alone.values(), repeat=2):
-        assert squared(one) == n_counted
-        assert apart(one, other) <= 2 * n_counted
+    counts = np.unique(list(alone.values()), axis=0)
+    # Of whole numbers squares and sums are exact.
+    np.testing.assert_array_equal(counts, np.rint(counts))
+    np.testing.assert_array_equal(np.square(counts).reshape(len(counts), -1).sum(axis=1), n_counted)
+    for one in counts:
+        pairs = np.square(counts - one).reshape(len(counts), -1).sum(axis=1)
+        assert pairs.max() <= 2 * n_counted
 
 
 def test_rows_that_are_cut_to_a_radius():
@@ -192,6 +202,8 @@ def test_a_person_is_cut_as_a_whole():
     """Of three rows, in all ways that these belong to people."""
     slack, reached = group_rounding_slack(3, N_COLUMNS + 1, 1), 0.0
     allowed = Fraction(CLIP) ** 2 * Fraction(1.0 + slack) ** 2
+    # The same rows of others, with all rows that one person has.
+    without = {}
     for codes in ([0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]):
         codes = np.array(codes)
         for chosen in itertools.product(FEW, repeat=3):
@@ -203,7 +215,13 @@ def test_a_person_is_cut_as_a_whole():
                 moved = apart(whole, null)
                 assert moved <= allowed
                 reached = max(reached, float(moved / allowed))
+                others = codes.tobytes(), person, X[codes != person].tobytes()
+                # One person is as far from another as two bounds.
+                for one in without.setdefault(others, []):
+                    assert apart(whole, one) <= 4 * allowed
+                without[others].append(whole)
     assert reached > 0.99
+    assert max(map(len, without.values())) == len(FEW) ** 3
 
 
 @pytest.mark.parametrize("units", [(1.0, 1.0), (0.125, 2.0), (3.0, 0.375)])
@@ -212,7 +230,8 @@ def test_a_pass_over_columns(units):
     units, slopes = np.array(units), np.array([-3.0, -0.125, 0.0, 0.25, 1.0])
     slack, reached = rounding_slack(1, N_COLUMNS, 1), Fraction(0)
     allowed = Fraction(CLIP) ** 2 * Fraction(1.0 + slack) ** 2
-    for row in ROWS:
+    parts = set()
+    for row in ALL_ROWS:
         x = np.array(row) / units
         cut = slopes.copy()
         clip_contributions(cut, np.full(slopes.size, np.linalg.norm(x)), np.array(CLIP))
@@ -221,4 +240,11 @@ def test_a_pass_over_columns(units):
             length = squared(slope) * squared(x)
             assert length <= allowed
             reached = max(reached, length / allowed)
+            # Slopes of the columns' steps differ, and so may that of each.
+            parts.add(tuple(Fraction(value) * Fraction(slope) for value in x.tolist()))
     assert reached > Fraction(99, 100)
+    # Two records are as far apart as two bounds at most.
+    longest = sorted(parts, key=lambda part: -sum(value**2 for value in part))[:200]
+    for one, other in itertools.combinations(longest, 2):
+        square = sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+        assert square <= 4 * allowed
