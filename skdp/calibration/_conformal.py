@@ -22,7 +22,7 @@ _ONE_TARGET = (
     "target, with a share of epsilon and delta, and of 1 - confidence_level where all targets of a "
     "record are to be covered together."
 )
-_ONE_PREDICTION = "predict of the estimator must give one number for each row."
+_ONE_PREDICTION = "predict must give one number for each row."
 
 
 class DPConformalRegressor(RegressorMixin, BaseConformal):

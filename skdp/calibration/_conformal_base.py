@@ -79,7 +79,7 @@ class BaseConformal(AroundPrivate):
     """
 
     _is_outermost = True
-    # What a fit says of weights and exposures, which it doesn't take.
+    # A fit says this of weights and exposures, which it doesn't take.
     _instead_of_arguments = (
         " Coverage is of records as they are drawn, each counted once. An estimator that takes "
         "weights or exposures is fitted to other records, and given as "

@@ -90,11 +90,8 @@ def predict(estimator, X, method="predict", width=None):
     expected = 1 if width is None else 2
     if predictions.ndim != expected or (width is not None and predictions.shape[1] != width):
         needed = "one number" if width is None else f"{width} numbers"
-        # It tells of no entry, also where what calls this reads entries.
-        raise RefusedValueError(
-            f"{method} of the estimator must give {needed} for each row, and gives an array of "
-            "another shape."
-        )
+        text = f"{method} must give {needed} for each row, and gives an array of another shape."
+        raise RefusedValueError(text)
     return predictions
 
 
