@@ -31,6 +31,9 @@ class HandRun:
     def release(self, name, value):
         return self._mechanism.release(value, self._noise)
 
+    def ask(self, name, place, query):
+        return self.release(name, place.ask(query))
+
     def steps(self, name, n_steps=None, *, with_coins=False):
         stream = self._coins if with_coins else self._noise
         return Steps(name, self._mechanism, stream, n_steps=float("inf"))

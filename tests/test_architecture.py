@@ -323,6 +323,21 @@ def test_runs_alone_make_releases(module, path):
             assert owner in (PLANNING | RUNNING if is_plan(path) else RUNNING), module
 
 
+# A run has looked at the bound. Labels alone are private in the other, and what moves is no record.
+ASKED_BY_HAND = {"skdp._release.run", "skdp.dask._labels"}
+
+
+@for_each("module, path", MODULES)
+def test_answers_are_released_by_a_run_that_knows_the_query(module, path):
+    """Elsewhere a query with another bound than was planned would go unnoticed."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "release":
+            within = [part for argument in node.args for part in ast.walk(argument)]
+            calls = [part.func for part in within if isinstance(part, ast.Call)]
+            is_asked = any(getattr(function, "attr", None) == "ask" for function in calls)
+            assert not is_asked or module in ASKED_BY_HAND, f"{module}: {ast.unparse(node)}"
+
+
 @for_each("module, path", MODULES)
 def test_noise_begins_at_the_start_of_a_plan(module, path):
     for imported, name in imports(tree_of(path)):

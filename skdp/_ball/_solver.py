@@ -116,12 +116,12 @@ def learn_ball(rows, *, plan, run):
 
     def counted(name, bins):
         mechanism = run.mechanism(name)
-        counts = run.release(name, rows.ask(CountsOfLengths(bins, centre, unit, mechanism)))
+        counts = run.ask(name, rows, CountsOfLengths(bins, centre, unit, mechanism))
         return counts, mechanism.noise_std, bins
 
     def counted_by_column(name, bins):
         mechanism = run.mechanism(name)
-        counts = run.release(name, rows.ask(CountsByColumn(bins, centre, unit, mechanism)))
+        counts = run.ask(name, rows, CountsByColumn(bins, centre, unit, mechanism))
         return counts, mechanism.noise_std, bins, np.abs(centre) / unit
 
     def moved(name):
@@ -177,7 +177,7 @@ def learn_targets(rows, *, plan, run):
 
     def counted(name, bins):
         mechanism = run.mechanism(name)
-        return run.release(name, rows.ask(CountsBySide(bins, centre, unit, mechanism)))
+        return run.ask(name, rows, CountsBySide(bins, centre, unit, mechanism))
 
     def reach(is_occupied, bins, margin=0):
         """Return how far below and above the centre targets are, in units, of shape (k, 2)."""
@@ -228,7 +228,7 @@ def learn_sizes(rows, *, plan, run, noise):
 
     def counted(name, bins, units):
         mechanism = run.mechanism(name)
-        return run.release(name, rows.ask(CountsBySide(bins, zeros, units, mechanism)))
+        return run.ask(name, rows, CountsBySide(bins, zeros, units, mechanism))
 
     # No target is below 0.
     known = _bins_of_targets(counted(FIRST_RANGES, UNIT_BINS, np.ones(k)), plan)[:, 1]
@@ -266,7 +266,7 @@ def learn_quantiles(rows, run, name, *, edges, wanted):
 
     Between two edges the records are taken to lie evenly.
     """
-    counts = run.release(name, rows.ask(CountsBetween(edges, run.mechanism(name))))
+    counts = run.ask(name, rows, CountsBetween(edges, run.mechanism(name)))
     below = np.maximum.accumulate(np.maximum(np.cumsum(counts), 0.0))
     if not below[-1] > 0.0:
         return np.zeros_like(wanted)
@@ -323,7 +323,7 @@ def _farthest(is_occupied, bins, margin):
 def _moved(rows, run, name, centre, unit, radius, n_rows, stretch=1.0):
     """Return the centre, moved by a mean of rows that are cut to the radius."""
     mechanism = run.bound(name, radius, stretch=stretch)
-    total = run.release(name, rows.ask(SumOfCutRows(centre, unit, radius, mechanism)))
+    total = run.ask(name, rows, SumOfCutRows(centre, unit, radius, mechanism))
     return centre + unit * _shrunk(total / n_rows, mechanism.noise_std / n_rows)
 
 
@@ -332,12 +332,12 @@ def _exact_ball(rows, plan, run):
     d = plan.n_columns
     centre, unit = np.zeros(d), np.ones(d)
     if plan.centre is not None:
-        total = rows.ask(SumOfCutRows(centre, unit, math.inf, run.mechanism(FIRST_CENTRE)))
-        centre = run.release(FIRST_CENTRE, total) / plan.n_rows
+        query = SumOfCutRows(centre, unit, math.inf, run.mechanism(FIRST_CENTRE))
+        centre = run.ask(FIRST_CENTRE, rows, query) / plan.n_rows
     if plan.squares is None:
         return Ball(centre, unit, max(rows.ask(LongestLength(centre, unit)), _SMALLEST_LENGTH))
-    total = rows.ask(SumOfSquares(centre, unit, math.inf, run.mechanism(DEVIATIONS)))
-    squares = run.release(DEVIATIONS, total) / plan.n_rows
+    query = SumOfSquares(centre, unit, math.inf, run.mechanism(DEVIATIONS))
+    squares = run.ask(DEVIATIONS, rows, query) / plan.n_rows
     # A column that is constant but for rounding has no scale of its own.
     least = (np.abs(centre) * 2.0**-40) ** 2
     unit = np.where(squares > least, np.sqrt(squares), 1.0)

@@ -16,6 +16,8 @@ from skdp._release.release import ROUNDING_OF_PARTS, costs_of, with_ending
 from skdp.accountant import SelectionEvent
 from skdp.accountant._profile import full_batch_mu
 
+# Bounds that are products of the same numbers in another order differ by less than this.
+_ROUNDING_OF_BOUNDS = 1e-12
 # Events whose noise is over different bounds differ in these attributes.
 _KINDS_OF_BOUND = "pairwise", "counts"
 
@@ -115,6 +117,15 @@ class Run:
         """Return `value`, an array, with the noise that is planned under a name."""
         return self.steps(name, 1)(value)
 
+    def ask(self, name, place, query):
+        """Return the answer of rows at a place, with the noise that is planned under a name.
+
+        For the query see `BoundedQuery`. Before rows are asked, it is refused where a record moves
+        its answer by more than was planned, or where it is made for another mechanism.
+        """
+        _refuse_other_bound(name, self._left[self._place(name)].release, place, query)
+        return self.release(name, place.ask(query))
+
     def steps(self, name, n_steps=None, *, with_coins=False):
         """Return what releases one value at each call, as often as there are steps.
 
@@ -134,6 +145,7 @@ class Run:
             self._coins if with_coins else self._stream,
             n_steps=n_steps,
             n_calls_each=release.n_calls,
+            planned=release,
             on_release=self._shown(name),
         )
         self._log.append(steps)
@@ -262,6 +274,10 @@ class PartOfRun:
         """See `Run.release`."""
         return self._run.release(f"{name}{self._ending}", value)
 
+    def ask(self, name, place, query):
+        """See `Run.ask`."""
+        return self._run.ask(f"{name}{self._ending}", place, query)
+
     def steps(self, name, n_steps=None):
         """See `Run.steps`."""
         return self._run.steps(f"{name}{self._ending}", n_steps)
@@ -285,6 +301,15 @@ def _is_no_dearer(event, planned):
     )
 
 
+def _refuse_other_bound(name, planned, place, query):
+    """Refuse a query whose bound is larger than the planned one, or that has another mechanism."""
+    stated = query.pair_bound(place) if planned.pairwise else query.record_bound(place)
+    if not stated <= planned.bound * (1.0 + _ROUNDING_OF_BOUNDS):
+        raise RuntimeError(f"a record may move {name!r} by more than was planned.")
+    if query.mechanism != planned.mechanism:
+        raise RuntimeError(f"the answer for {name!r} is rounded for another mechanism.")
+
+
 def _is_within(spent, allowed):
     """Return whether a sum of mu^2 is at most another, but for rounding."""
     return spent <= allowed * (1.0 + ROUNDING_OF_PARTS)
@@ -297,6 +322,7 @@ class Steps:
         "_most_numbers",
         "_n_calls_each",
         "_on_release",
+        "_planned",
         "_release",
         "_stream",
         "mechanism",
@@ -305,7 +331,10 @@ class Steps:
         "name",
     )
 
-    def __init__(self, name, mechanism, stream, *, n_steps, n_calls_each=1, on_release=None):
+    def __init__(
+        self, name, mechanism, stream, *, n_steps, n_calls_each=1, planned=None, on_release=None
+    ):
+        self._planned = planned
         self.name, self.mechanism = name, mechanism
         self.n_planned, self._n_calls_each = n_steps * n_calls_each, n_calls_each
         self.n_calls = 0
@@ -328,6 +357,11 @@ class Steps:
             raise RuntimeError(f"a part of {self.name!r} has more numbers than was planned.")
         self.n_calls += 1
         return self._seen(self._release(value, self._stream))
+
+    def ask(self, place, query):
+        """Return the answer of rows at a place with noise; see `Run.ask`."""
+        _refuse_other_bound(self.name, self._planned, place, query)
+        return self(place.ask(query))
 
     def serve(self, value, noise_multipliers):
         """Return a value with noise that is enough for each of an array of multipliers."""

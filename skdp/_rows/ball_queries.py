@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 
 from skdp._release.mechanisms import GaussianMechanism
 from skdp._rows.blocks import places
-from skdp._rows.queries import Query
+from skdp._rows.queries import BoundedQuery, CountingQuery, Query
 from skdp._rows.rows_in_ball import (
     long_norms,
     moved_rows,
@@ -20,7 +20,7 @@ from skdp._rows.rows_in_ball import (
 
 
 @dataclass(frozen=True, eq=False)
-class CountsOfLengths(Query):
+class CountsOfLengths(CountingQuery):
     """How many records have a length in each bin, from a centre and in units of columns."""
 
     bins: Any
@@ -51,7 +51,7 @@ class CountsOfLengths(Query):
 
 
 @dataclass(frozen=True, eq=False)
-class CountsByColumn(Query):
+class CountsByColumn(CountingQuery):
     """How many records have an entry so far from the centre, of shape (d, bins).
 
     Entries of 0 are in the first bin, wherever the centre is.
@@ -61,6 +61,10 @@ class CountsByColumn(Query):
     centre: np.ndarray
     unit: np.ndarray
     mechanism: GaussianMechanism
+
+    @property
+    def n_histograms(self):
+        return len(self.unit)
 
     def total(self, rows):
         bins, rounded = self.bins, self.mechanism.rounded
@@ -97,7 +101,7 @@ class CountsByColumn(Query):
 
 
 @dataclass(frozen=True, eq=False)
-class CountsBySide(Query):
+class CountsBySide(CountingQuery):
     """How many records have an entry so far below and above the centre, of shape (d, 2, bins).
 
     Rows are dense.
@@ -107,6 +111,10 @@ class CountsBySide(Query):
     centre: np.ndarray
     unit: np.ndarray
     mechanism: GaussianMechanism
+
+    @property
+    def n_histograms(self):
+        return len(self.unit)
 
     def total(self, rows):
         n_bins, per_unit = self.bins.n_bins, 1.0 / (self.unit * self.bins.unit)
@@ -122,7 +130,7 @@ class CountsBySide(Query):
 
 
 @dataclass(frozen=True, eq=False)
-class CountsBetween(Query):
+class CountsBetween(CountingQuery):
     """How many records of one column are between edges, below all and above all."""
 
     edges: np.ndarray
@@ -137,13 +145,16 @@ class CountsBetween(Query):
 
 
 @dataclass(frozen=True, eq=False)
-class SumOfCutRows(Query):
+class SumOfCutRows(BoundedQuery):
     """The sum of rows, from a centre and in units of columns, that are cut to a radius."""
 
     centre: np.ndarray
     unit: np.ndarray
     radius: float
     mechanism: GaussianMechanism
+
+    def record_bound(self, place):
+        return self.radius
 
     def total(self, rows):
         shape, rounded = (rows.n_columns,), self.mechanism.rounded
@@ -169,13 +180,16 @@ class SumOfCutRows(Query):
 
 
 @dataclass(frozen=True, eq=False)
-class SumOfSquares(Query):
+class SumOfSquares(BoundedQuery):
     """The sum of the squares of such rows, by column."""
 
     centre: np.ndarray
     unit: np.ndarray
     radius: float
     mechanism: GaussianMechanism
+
+    def record_bound(self, place):
+        return self.radius**2
 
     def total(self, rows):
         def add(block, x, scale, total):

@@ -44,6 +44,11 @@ class CertifiedRows(BlockRows):
         self.A, self.lengths, self.bound = None, norm, np.inf
         self.n_outputs = targets.shape[1] if n_outputs is None else n_outputs
 
+    @property
+    def slope_bound(self):
+        """What slopes are cut to, see `bound_slopes`."""
+        return float(self.bound)
+
     def bound_slopes(self, A, bound, lengths=None):
         """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.
 

@@ -10,7 +10,7 @@ from skdp._release.mechanisms import GaussianMechanism
 from skdp._rows.blocks import places
 from skdp._rows.bounds import row_norms
 from skdp._rows.clipping import clip_contributions
-from skdp._rows.queries import CUT, Query
+from skdp._rows.queries import CUT, BoundedQuery, CountingQuery
 
 # Squares of smaller lengths have few digits.
 _SHORTEST = 1e-150
@@ -21,7 +21,7 @@ LOST = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class CountsOfMappedLengths(Query):
+class CountsOfMappedLengths(CountingQuery):
     """How many rows count as rows of a mapped length in each bin; null ones are in none."""
 
     bins: Any
@@ -36,7 +36,7 @@ class CountsOfMappedLengths(Query):
 
 
 @dataclass(frozen=True, eq=False)
-class SharesAndLosses(Query):
+class SharesAndLosses(BoundedQuery):
     """The sums of two numbers in [0, 1]: of rows' shares, and of what clipping took.
 
     At weights `w` of mapped rows, by a model of `MODELS`. The second is over `LOST` times the
@@ -48,6 +48,13 @@ class SharesAndLosses(Query):
     mechanism: GaussianMechanism
 
     view = CUT
+
+    def record_bound(self, place):
+        return math.sqrt(self.mechanism.size)
+
+    def pair_bound(self, place):
+        # Numbers in [0, 1] of two records differ by no more than those of one do from 0.
+        return self.record_bound(place)
 
     def total(self, rows):
         def add(block, x, scale, total):
@@ -67,7 +74,7 @@ class SharesAndLosses(Query):
 
 
 @dataclass(frozen=True, eq=False)
-class SumOfCurvatures(Query):
+class SumOfCurvatures(BoundedQuery):
     """The sum of weights times outer products of mapped rows, by `as_vector`.
 
     Weights are those of a model of `MODELS` at `w`. A row's weight is cut so that its term's trace
@@ -80,6 +87,13 @@ class SumOfCurvatures(Query):
     mechanism: GaussianMechanism
 
     view = CUT
+
+    def record_bound(self, place):
+        return self.bound
+
+    def pair_bound(self, place):
+        # Positive semidefinite matrices, see `plan_inference`.
+        return math.sqrt(2.0) * self.bound
 
     def total(self, rows):
         def add(block, x, scale, total):

@@ -1,5 +1,6 @@
 """What is asked of rows, wherever they are."""
 
+import math
 from collections.abc import Callable
 from itertools import chain
 from typing import NamedTuple
@@ -53,3 +54,36 @@ class Query:
         answers = iter(answers)
         # An answer isn't changed: a part may be asked for it again.
         return sum_in_order(chain([next(answers).copy()], answers))
+
+
+class BoundedQuery(Query):
+    """A question whose answer is released as it is, with the noise of its `mechanism`.
+
+    A run makes this release (`Run.ask`), and only if it was planned for bounds that aren't smaller
+    than those that the query states. They are lengths of all numbers of the answer together.
+    """
+
+    mechanism: object
+
+    def record_bound(self, place):
+        """Return by how much a record moves the answer of rows at a place, at most."""
+        raise NotImplementedError
+
+    def pair_bound(self, place):
+        """Return how far apart answers are where one record replaces another, at most."""
+        return 2.0 * self.record_bound(place)
+
+
+class CountingQuery(BoundedQuery):
+    """Counts in which a record is in one bin of each histogram, and in none where it is null."""
+
+    @property
+    def n_histograms(self):
+        """In how many bins a record is."""
+        return 1
+
+    def record_bound(self, place):
+        return math.sqrt(self.n_histograms)
+
+    def pair_bound(self, place):
+        return math.sqrt(2.0 * self.n_histograms)

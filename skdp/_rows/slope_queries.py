@@ -11,7 +11,7 @@ from skdp._rows.blocks import scaled_rows
 from skdp._rows.bounds import products_by_row
 from skdp._rows.clipping import clip_contributions
 from skdp._rows.fused import units_of
-from skdp._rows.queries import CUT, PLACED, Query
+from skdp._rows.queries import CUT, PLACED, BoundedQuery
 from skdp._rows.threads import sum_in_order
 
 # Squared lengths of rows are counted in whole parts of the largest trace of a group.
@@ -21,7 +21,7 @@ _EXACT_BITS, _INTEGER_BITS = 53, 62
 
 
 @dataclass(frozen=True, eq=False)
-class SecondMoment(Query):
+class SecondMoment(BoundedQuery):
     r"""The sum of the rows' outer products with themselves, by `as_vector`.
 
     Each times its weight, cut to 1 where there is a bound: no weight moves the bound. The moment of
@@ -32,10 +32,17 @@ class SecondMoment(Query):
     """
 
     mechanism: GaussianMechanism
-    # Groups alone are cut to it.
+    # Rows are certified to be within it, and groups are cut to it.
     largest_trace: float | None = None
 
     view = PLACED
+
+    def record_bound(self, place):
+        return self.largest_trace
+
+    def pair_bound(self, place):
+        # Positive semidefinite matrices, see `plan_whitened`.
+        return math.sqrt(2.0) * self.largest_trace
 
     def total(self, rows):
         weights = rows.record_weights
@@ -114,7 +121,7 @@ def _add_products(x, weighted, total, kernels):
 
 
 @dataclass(frozen=True, eq=False)
-class SumOfSlopes(Query):
+class SumOfSlopes(BoundedQuery):
     """The sum of the outer products of mapped rows ``A z`` and their cut slopes, of shape (p, k).
 
     Slopes are those at weights `w` of mapped rows, cut as `bound_slopes` said. Of a group the sum
@@ -125,6 +132,9 @@ class SumOfSlopes(Query):
     mechanism: GaussianMechanism
 
     view = CUT
+
+    def record_bound(self, place):
+        return place.slope_bound
 
     def total(self, rows):
         def finish(total):

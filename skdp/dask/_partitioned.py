@@ -154,6 +154,11 @@ class PartitionedRows:
             self._keep(_parts.measure_part, A, bound)
             return True
 
+    @property
+    def slope_bound(self):
+        """What slopes are cut to, see `bound_slopes`."""
+        return self._cut.bound
+
     def shorten(self, longest):
         """See `CertifiedRows.shorten`."""
         self._cut = self._cut._replace(longest=longest)

@@ -133,6 +133,11 @@ class MemoryRows:
         """See `RawRows.stretch`."""
         return stretch_of(shift, length) if issparse(self._X) else 1.0
 
+    @property
+    def slope_bound(self):
+        """What slopes are cut to, see `bound_slopes`."""
+        return self._placed_rows().slope_bound
+
     def bound_slopes(self, A, bound, *measured):
         """See `CertifiedRows.bound_slopes`."""
         return self._placed_rows().bound_slopes(A, bound, *measured)

@@ -147,7 +147,7 @@ def solve_inference(rows, *, plan, model, run):
     """
     problem, n_rows = plan.problem, plan.n_rows
     query = SecondMoment(run.mechanism(MOMENT), largest_trace=problem.row_norm**2)
-    released = run.release(MOMENT, rows.ask(query))
+    released = run.ask(MOMENT, rows, query)
     moment = as_symmetric(released, problem.n_columns) / n_rows
     nothing = np.full((1, problem.n_columns), np.nan)
     if not np.isfinite(moment).all():
@@ -165,7 +165,7 @@ def solve_inference(rows, *, plan, model, run):
     lengths, taken, share_shortened = rows.bound_slopes(white.A, clip), Taken(0.0, 0.0), 0.0
     if plan.lengths is not None:
         mechanism, bins = run.mechanism(MAPPED_LENGTHS), fine_bins_below(longest)
-        counts = run.release(MAPPED_LENGTHS, rows.ask(CountsOfMappedLengths(bins, mechanism)))
+        counts = run.ask(MAPPED_LENGTHS, rows, CountsOfMappedLengths(bins, mechanism))
         longest, taken = shorter(counts, mechanism.noise_std, bins, n_rows)
         share_shortened = share_beyond(counts, bins, longest, n_rows)
         rows.shorten(longest)
@@ -176,7 +176,7 @@ def solve_inference(rows, *, plan, model, run):
         rows.bound_slopes(white.A, clip, lengths)
 
     def gradient(u, steps):
-        released = steps(rows.ask(SumOfSlopes(u[:, np.newaxis], steps.mechanism)))
+        released = steps.ask(rows, SumOfSlopes(u[:, np.newaxis], steps.mechanism))
         return released[:, 0] / n_rows + mapped.penalty @ u
 
     def newton(u, g, correction):
@@ -186,7 +186,7 @@ def solve_inference(rows, *, plan, model, run):
 
     def means(name, u):
         mechanism = run.mechanism(name)
-        total = run.release(name, rows.ask(SharesAndLosses(model, u[:, np.newaxis], mechanism)))
+        total = run.ask(name, rows, SharesAndLosses(model, u[:, np.newaxis], mechanism))
         share, *lost = total / n_rows
         return max(float(share), mechanism.noise_std / n_rows, _SMALLEST_SHARE), *lost
 
@@ -222,9 +222,8 @@ def solve_inference(rows, *, plan, model, run):
     if plan.budget.is_private:
         bound = model.matrix_bound(clip, last_share, columns, longest)
     of_matrix = run.bound(MATRIX, bound)
-    released = run.release(
-        MATRIX, rows.ask(SumOfCurvatures(model, u[:, np.newaxis], bound, of_matrix))
-    )
+    query = SumOfCurvatures(model, u[:, np.newaxis], bound, of_matrix)
+    released = run.ask(MATRIX, rows, query)
     if not all(np.isfinite(part).all() for part in (u, released)):
         return nothing, None
     rest = problem.bias**2

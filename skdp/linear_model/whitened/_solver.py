@@ -163,7 +163,7 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
     moment = plan.known_moment
     if plan.moment is not None:
         query = SecondMoment(run.mechanism(MOMENT), largest_trace=problem.row_norm**2)
-        released = run.release(MOMENT, rows.ask(query))
+        released = run.ask(MOMENT, rows, query)
         moment = as_symmetric(released, problem.n_columns) / problem.n_rows
         if not np.isfinite(moment).all():
             # Rows that nothing bounds: weights that aren't finite are refused by the caller.
@@ -182,7 +182,7 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
     run.bound(STEPS, steps.clip, stretch=white.stretch * plan.stretch)
     release = run.steps(STEPS, steps.n_steps)
     for t in range(steps.n_steps):
-        released = release(rows.ask(SumOfSlopes(w, release.mechanism)))
+        released = release.ask(rows, SumOfSlopes(w, release.mechanism))
         v = steps.momentum * v + released / problem.n_rows + decay @ (w - first)
         w = w - steps.size * v
         if t >= steps.first:

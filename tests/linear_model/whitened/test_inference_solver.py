@@ -458,6 +458,7 @@ class Records:
         self.value, self.asked = value, []
 
     def bound_slopes(self, A, bound, lengths=None):
+        self.slope_bound = bound
         self.asked.append((A, bound))
 
     def ask(self, query):

@@ -137,6 +137,7 @@ class Records:
         self.total = np.zeros(p * (p + 1) // 2) if moment is None else moment
 
     def bound_slopes(self, A, bound):
+        self.slope_bound = bound
         self.asked.append((A, bound))
 
     def ask(self, query):
@@ -297,7 +298,7 @@ def test_a_large_alpha_gives_weights_near_zero(rng):
             return np.zeros(15) + n_rows * 0.02
         return np.full((5, 1), 0.1 * n_rows)
 
-    sums = SimpleNamespace(bound_slopes=lambda A, bound: None, ask=ask)
+    sums = SimpleNamespace(bound_slopes=lambda A, bound: None, slope_bound=0.0, ask=ask)
     made = plan(n_rows=n_rows, alpha=0.05)
     weights, _ = solve_whitened(sums, plan=made, rules=RULES["log_loss"], run=run_of(made))
     assert np.abs(weights).max() < 100.0
