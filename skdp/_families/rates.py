@@ -135,7 +135,7 @@ class RateFamily(RegressionFamily):
         """
         if plan.ranges is None:
             query = MeansOfTargets()
-            means = query.means(rows.of_targets().ask(query))
+            means = query.means(rows.of_targets(weighted=True).ask(query))
             sizes = shares = np.ones(len(means))
         else:
             targets, noise = rows.of_targets(), plan.noise_in_predictions

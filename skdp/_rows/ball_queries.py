@@ -228,13 +228,16 @@ class LongestLength(Query):
 
 
 class MeansOfTargets(Query):
-    """The mean of each target, for fits without privacy."""
+    """The mean of each target, weighted where rows are, for fits without privacy."""
 
     grid, of_rows_alone = 0.0, True
 
     def total(self, rows):
         counted = rows.X[~rows.is_null]
-        return np.append(counted.sum(axis=0), len(counted))
+        if rows.shares is None:
+            return np.append(counted.sum(axis=0), len(counted))
+        shares = rows.shares[~rows.is_null]
+        return np.append(shares @ counted, shares.sum())
 
     def means(self, answer):
         """Return the means that an answer tells of, of shape (k,)."""

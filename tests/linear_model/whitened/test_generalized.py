@@ -78,6 +78,20 @@ def test_without_privacy_it_is_scikit_learns(model, peer, power, alpha):
     assert ours.score(X, y) == pytest.approx(d2_tweedie_score(y, ours.predict(X), power=power))
 
 
+@pytest.mark.parametrize("model", [DPPoissonRegressor(), DPTweedieRegressor(power=1.5)], ids=str)
+def test_without_privacy_a_weight_of_two_is_a_row_that_is_there_twice(model):
+    """The mean by which targets are divided, and so the penalty, is that of weighted rows, too."""
+    rng = np.random.default_rng(5)
+    X, y = rng.uniform(size=(40, 3)), rng.uniform(size=40) * np.repeat([1.0, 5.0], 20)
+    weights = np.repeat([2, 1], 20)
+    options = {"epsilon": np.inf, "alpha": 0.5, "ball_budget": 0, "data_norm": 2.0, "max_iter": 300}
+    weighted = clone(model).set_params(**options).fit(X, y, public_weight=weights)
+    twice = np.repeat(np.arange(40), weights)
+    repeated = clone(model).set_params(**options).fit(X[twice], y[twice])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-8)
+    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, rtol=1e-8)
+
+
 def test_the_units_of_the_targets_change_nothing_but_the_predictions():
     X, y = amounts(500)
     one, other = (DPGammaRegressor(epsilon=np.inf).fit(X, unit * y) for unit in (1.0, 1e6))
