@@ -163,15 +163,23 @@ def records():
     return X, np.arange(12) % 2
 
 
-def check_neighbour(model, X, y, made):
-    """Fit again with one record changed: no value moves further than its noise was made for."""
+def check_neighbour(model, X, y, made, *, exposure_of_record=None, **given):
+    """Fit again with one record changed: no value moves further than its noise was made for.
+
+    With groups all rows of one change. `given` is what a fit takes besides, and an exposure of the
+    record takes the place of its own.
+    """
     X, y, labels_only = X.copy(), y.copy(), type(model).__name__ in LABELS_ONLY
-    y[7] = y.min() + y.max() - y[7]
+    groups = given.get("groups", np.arange(len(X)))
+    is_changed = groups == groups[7]
+    y[is_changed] = y.min() + y.max() - y[is_changed]
     if not labels_only:
-        X[7] *= -1e6
+        X[is_changed] *= -1e6
+    if "exposure" in given:
+        given["exposure"] = np.where(is_changed, exposure_of_record, given["exposure"])
     with recorded_releases([one.released for one in made]) as other, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, y)
+        model.fit(X, y, **given)
     events = model.privacy_report_.events
     pairwise = [event.pairwise for event in events for _ in range(event.n_releases)]
     assert len(made) == len(other)
