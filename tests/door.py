@@ -128,6 +128,7 @@ from skdp._rows.bounds import (
 from skdp._rows.categories import InfiniteEntryError, as_category
 from skdp._rows.certified_rows import CertifiedRows
 from skdp._rows.clipping import clip_contributions
+from skdp._rows.coded_rows import CodedRows
 from skdp._rows.entries import (
     CLASSES,
     CODE_ENTRY,
@@ -207,7 +208,13 @@ from skdp.additive._fitted import Fitted
 from skdp.additive._look_up import LookUp
 from skdp.additive._plan import plan_additive
 from skdp.additive._points import Bins, places as bin_places
-from skdp.additive._products import BasisWithProducts, BoundedCurve, ProductTerm, second_view
+from skdp.additive._products import (
+    BasisWithProducts,
+    BoundedCurve,
+    ProductTerm,
+    _products_by_row as products_by_column,
+    second_view,
+)
 from skdp.additive._shapes import Shape, all_noise, monotone, shape_of
 from skdp.audit._audit import Fitter, _one_run
 from skdp.audit._canaries import World, default_canaries, given_canaries

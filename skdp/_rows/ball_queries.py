@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 
 from skdp._release.mechanisms import GaussianMechanism
 from skdp._rows.blocks import places
+from skdp._rows.coded_rows import is_sparse
 from skdp._rows.queries import BoundedQuery, CountingQuery, Query
 from skdp._rows.rows_in_ball import (
     long_norms,
@@ -30,22 +31,23 @@ class CountsOfLengths(CountingQuery):
 
     def total(self, rows):
         shape, rounded = (self.bins.n_bins,), self.mechanism.rounded
-        if rows.kernels is None:
+        lengths = rows.compiled_lengths(self.centre, self.unit)
+        if lengths is None:
 
             def add_block(block, x, scale, total):
-                self._add(rows, block, x, moved_rows(x, self.centre, self.unit)[1], total)
+                self._add(rows, block, moved_rows(x, self.centre, self.unit)[1], total)
 
             return rows.sum_blocks(add_block, shape, rounded)
-        lengths = rows.compiled_lengths(self.centre, self.unit)
 
         def add_chunk(chunk, total):
-            self._add(rows, chunk, rows.X[chunk], lengths[chunk], total)
+            self._add(rows, chunk, lengths[chunk], total)
 
         return rows.sum_chunks(add_chunk, shape, rounded)
 
-    def _add(self, rows, block, x, lengths, total):
+    def _add(self, rows, block, lengths, total):
         if not np.isfinite(lengths).all():
-            lengths = long_norms(moved_rows(x, self.centre, self.unit)[0], lengths)
+            z = moved_rows(rows.read(block), self.centre, self.unit)[0]
+            lengths = long_norms(z, lengths)
         bin_of_row = places(self.bins, lengths / self.bins.unit)
         _count(rows, total, bin_of_row, block, self.mechanism)
 
@@ -81,7 +83,7 @@ class CountsByColumn(CountingQuery):
             units = np.asarray(rows.X[chunk]), self.centre, per_unit, rows.is_null[chunk]
             rows.kernels.count_entries(units, bins.shift, bins.first, bins.n_bins, total)
 
-        if issparse(rows.X):
+        if is_sparse(rows.X):
             total = rounded(self._of_entries(rows, per_unit))
         elif rows.kernels is not None:
             total = rows.sum_chunks(add_chunk, (size,), rounded)
@@ -166,15 +168,15 @@ class SumOfCutRows(BoundedQuery):
                 return
             total += z.T @ factors - shift * factors.sum()
 
-        if rows.kernels is None or math.isinf(self.radius):
+        is_exact = math.isinf(self.radius)
+        lengths = None if is_exact else rows.compiled_lengths(self.centre, self.unit)
+        if lengths is None:
             return rows.sum_blocks(add_block, shape, rounded)
-        lengths = rows.compiled_lengths(self.centre, self.unit)
 
         def add_chunk(chunk, total):
             factors, is_void = weights_within(lengths[chunk], self.radius)
             factors[is_void | rows.is_null[chunk]] = 0.0
-            units = np.asarray(rows.X[chunk]), self.centre, 1.0 / self.unit, factors == 0.0
-            rows.kernels.add_moved(rows.block_size, units, factors, total)
+            rows.add_cut(chunk, self.centre, self.unit, factors, total)
 
         return rows.sum_chunks(add_chunk, shape, rounded)
 

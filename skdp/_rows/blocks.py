@@ -8,6 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, issparse
 
+from skdp._rows.coded_rows import CodedRows, is_sparse
 from skdp._rows.threads import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
 
 # Rows of a sparse block at least: fewer cost more to slice than to add up.
@@ -108,7 +109,7 @@ class BlockRows:
         self.X, self.n_columns, self.n_rows = X, n_columns, X.shape[0]
         self.block_size = min(block_rows(n_columns), self.n_rows)
         # Those of sparse rows are longer.
-        least = LEAST_SPARSE_ROWS if issparse(X) else 0
+        least = LEAST_SPARSE_ROWS if is_sparse(X) else 0
         self.rows_of_block = max(self.block_size, least)
         self._chunk = _blocks_of_chunk(n_columns, self.rows_of_block) * self.rows_of_block
         most_threads = _MOST_THREADS
@@ -141,7 +142,7 @@ class BlockRows:
 
     def read(self, block):
         """Return the rows of a slice as float64."""
-        if issparse(self.X):
+        if is_sparse(self.X):
             return self.sparse_block(block)[0].astype(np.float64, copy=False)
         x = self.X[block]
         # NumPy may multiply rows that don't lie side by side in another order than their copies,
@@ -155,6 +156,10 @@ class BlockRows:
 
     def sparse_block(self, block):
         """Return rows of a slice and their transpose: to make them takes longer than a product."""
+        if isinstance(self.X, CodedRows):
+            # These are made from the codes, and take several times as much memory.
+            rows = self.X[block]
+            return rows, rows.T
         place = block.indices(self.n_rows)[:2]
         if place not in self._sparse_blocks:
             self._sparse_blocks[place] = _rows_of(self.X, *place)

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, issparse
 
 from skdp._checks import check_finite_input
 from skdp._rows import fused, sparse
+from skdp._rows.coded_rows import CodedRows
 
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK, _PIECE = 1024, 4096
@@ -89,7 +90,7 @@ class BoundedRows(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray or csr_array of shape (n, d), float32 or float64
+    X : ndarray, csr_array or CodedRows of shape (n, d), float32 or float64
         The caller's rows, not copied if aligned; C-contiguous for solvers that gather rows. Sparse
         ones have one entry for each place, in order.
     scale : ndarray of shape (n,) or None
@@ -250,6 +251,8 @@ def row_norms(X):
     """Return the L2 norm of each row in float64; infinite where squares overflow."""
     if issparse(X):
         return sparse.row_norms(sparse.canonical(X))
+    if isinstance(X, CodedRows):
+        return X.lengths_from(np.zeros(X.n_columns))
     norms = np.empty(X.shape[0])
     is_large = norms.size * X.shape[1] >= fused.WORTHWHILE_ENTRIES
     if is_large and (kernels := fused.kernels_for(X)) is not None:
@@ -268,6 +271,14 @@ def products_by_row(x, y):
     return sum(np.einsum("ij,ij->i", x[:, i : i + _PIECE], y[:, i : i + _PIECE]) for i in starts)
 
 
+def _in_form(X):
+    """Return rows in a form that solvers take."""
+    if isinstance(X, CodedRows):
+        return X
+    # Where entries aren't aligned, as in some memory maps, NumPy gathers rows from a copy of all.
+    return csr_array(sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
+
+
 @np.errstate(all="ignore")
 def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     """Bound every row by a public norm and append the intercept's constant.
@@ -282,8 +293,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     where it is known.
     """
     data_norm = float(data_norm)
-    # Where entries aren't aligned, as in some memory maps, NumPy gathers rows from a copy of all.
-    X = csr_array(sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
+    X = _in_form(X)
     norm = row_norms(X) if norm is None else norm
     # Squares of finite entries may overflow, too.
     check_finite_input(X[~np.isfinite(norm)], "X")

@@ -10,6 +10,7 @@ from skdp._release.mechanisms import as_vector
 from skdp._rows.batches import squeezed
 from skdp._rows.blocks import BlockRows
 from skdp._rows.bounds import SMALLEST_NORM, row_norms
+from skdp._rows.coded_rows import CodedRows, is_sparse
 from skdp._rows.fused import kernels_for, kernels_for_entries, units_of
 
 
@@ -27,10 +28,11 @@ class CertifiedRows(BlockRows):
     def __init__(
         self, rows, targets, loss, n_jobs=None, weights=None, *, inference=False, n_outputs=None
     ):
-        find = kernels_for_entries if issparse(rows.X) else kernels_for
-        kernels = find(rows.X) if targets.shape[1] == 1 else None
-        if kernels is not None and loss.name not in kernels.LOSSES:
-            kernels = None
+        kernels = (kernels_for_entries if is_sparse(rows.X) else kernels_for)(rows.X)
+        has_slopes = targets.shape[1] == 1 and kernels is not None and loss.name in kernels.LOSSES
+        self.slopes_are_compiled, self.are_coded = has_slopes, isinstance(rows.X, CodedRows)
+        # All other sums over rows of codes are compiled, too.
+        kernels = kernels if has_slopes or self.are_coded else None
         X = rows.X if kernels is not None else getattr(rows.X, "in_memory", rows.X)
         super().__init__(X, rows.n_columns, n_jobs, kernels=kernels)
         self.scale, self.bias, self.shift = rows.scale, rows.bias, rows.shift
@@ -88,7 +90,7 @@ class CertifiedRows(BlockRows):
         """Put what `_set_lengths` does, of a chunk of rows."""
         lengths = self.lengths[chunk]
         scale = np.ones(lengths.size) if self.scale is None else self.scale[chunk]
-        constant = self.constant(A) if issparse(self.X) else self.bias
+        constant = self.constant(A) if is_sparse(self.X) else self.bias
         self.kernels.set_mapped_lengths(units_of(self.X, chunk), scale, constant, A, lengths)
 
     def products(self, x, scale, w):
@@ -115,9 +117,21 @@ class CertifiedRows(BlockRows):
 
     def sum_of_squares(self, add, mechanism, *args):
         """Return the sum over chunks of symmetric matrices, by `as_vector`."""
-        shape = self.n_columns, self.n_columns
+        return self.sum_blocks(add, *self._of_squares(mechanism), *args)
+
+    def sum_of_coded_squares(self, add_chunk, mechanism):
+        """Return the same of sums that add products of two columns at one of their two places."""
+        shape, finish = self._of_squares(mechanism)
+
+        def finish_both(total):
+            return finish(total + total.T - np.diag(total.diagonal()))
+
+        return self.sum_chunks(add_chunk, shape, finish_both)
+
+    def _of_squares(self, mechanism):
+        """Return the shape of a sum of symmetric matrices, and what finishes it."""
 
         def finish(total):
             return mechanism.rounded(as_vector(self.shifted(self.shifted(total).T)))
 
-        return self.sum_blocks(add, shape, finish, *args)
+        return (self.n_columns, self.n_columns), finish

@@ -143,7 +143,18 @@ class Frame:
 
 
 def count_bins(x, ends, parts=None):
-    """Return how many entries, or parts of such, are in each bin of such ends, gaps in the last."""
+    """Return how many entries, or parts of such, are in each bin of such ends, gaps in the last.
+
+    The bins of n ends, which are sorted, are those of all numbers below the first of them, of this
+    one itself, of all between it and the next one, and so on.
+    """
+    if parts is None:
+        # To sort all entries takes less than to search a bin for each.
+        in_order = np.sort(x)
+        n_numbers = np.searchsorted(in_order, np.nan)
+        firsts, lasts = (np.searchsorted(in_order, ends, side) for side in ("left", "right"))
+        between = np.column_stack([firsts, lasts]).ravel()
+        return np.diff([0, *between, n_numbers, x.size]).astype(np.float64)
     below = np.searchsorted(ends, x)
     is_end = np.append(ends, np.nan)[below] == x
     bins = np.where(np.isnan(x), 2 * ends.size + 1, 2 * below + is_end)
@@ -283,7 +294,9 @@ def _column_of(entries, kind):
         return _finite(entries.read(reader))
     places = {}
     codes = [places.setdefault(word, len(places)) for word in map(reader, entries.entries)]
-    return Words(np.array(codes, dtype=np.int64)[entries.codes], tuple(places))
+    # Most columns have few words, and then narrow codes of them.
+    narrow = np.min_scalar_type(len(places))
+    return Words(np.array(codes, dtype=narrow)[entries.codes], tuple(places))
 
 
 def _finite(floats):

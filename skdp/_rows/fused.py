@@ -17,6 +17,7 @@ WORTHWHILE_PLACES = 2**24
 # None lets the size of the rows at hand decide; otherwise this says whether sums are compiled.
 _is_compiled = ContextVar("compiled", default=None)
 _NO_FACTORS = np.empty(0)
+_KERNELS_OF_FORMATS = {"csr": "kernels_sparse", "coded": "kernels_coded"}
 
 
 def kernels_for(X):
@@ -36,8 +37,17 @@ def kernels_for_entries(X):
 
     Whether there are few follows from the shape alone: a record decides which entries it has.
     """
-    is_taken = X.format == "csr" and are_compiled(prod(X.shape))
-    return import_module(f"{__package__}.kernels_sparse") if is_taken else None
+    name = _KERNELS_OF_FORMATS.get(X.format)
+    is_taken = name is not None and are_compiled(prod(X.shape))
+    return import_module(f"{__package__}.{name}") if is_taken else None
+
+
+def kernels_of_codes():
+    """Return the modules of compiled sums over rows of codes, and of what makes these.
+
+    Rows are codes only where sums over them are compiled.
+    """
+    return tuple(import_module(f"{__package__}.kernels_{name}") for name in ("coded", "terms"))
 
 
 def are_compiled(n_entries):
@@ -82,7 +92,7 @@ def units_of(X, block):
     """Return some rows as compiled sums take them."""
     if issparse(X):
         return X.indptr[block.start : block.stop + 1], X.indices, X.data
-    if hasattr(X, "source"):
+    if hasattr(X, "units"):
         return X.units(block)
     return np.asarray(X[block]), None, _NO_FACTORS, None
 

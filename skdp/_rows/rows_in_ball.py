@@ -13,6 +13,7 @@ from skdp._rows.bounds import (
     products_by_row,
     row_norms,
 )
+from skdp._rows.coded_rows import CodedRows, is_sparse
 from skdp._rows.fused import kernels_for
 
 # Rows longer than the radius times this are void: their weights would have few digits.
@@ -49,8 +50,20 @@ def _divided(x, unit):
     return type(x)((x.data / unit[x.indices], x.indices, x.indptr), shape=x.shape)
 
 
+def _in_units_of_columns(X, unit):
+    """Return sparse rows as float64 in units of columns; rows of codes as they are, where it's 1.
+
+    Their bound is known, so that a ball has no other units.
+    """
+    if isinstance(X, CodedRows):
+        return X if (unit == 1.0).all() else _divided(X[:], unit)
+    return _divided(X.astype(np.float64, copy=False), unit)
+
+
 def lengths_from(shift, z):
     """Return distances of sparse rows from a point, with a bound of rounding errors added."""
+    if isinstance(z, CodedRows):
+        return z.lengths_from(shift)
     norms = row_norms(z)
     if not shift.any():
         return norms
@@ -70,7 +83,12 @@ def weights_within(lengths, radius):
 
 
 def without_rows(z, is_void):
-    """Return rows of which those that are void have the entries 0."""
+    """Return rows of which those that are void have the entries 0.
+
+    Rows of codes are as they are: they hold nothing but numbers up to 1, which times 0 are 0.
+    """
+    if isinstance(z, CodedRows):
+        return z
     if not issparse(z):
         z[is_void] = 0.0
         return z
@@ -89,7 +107,7 @@ def long_norms(z, lengths):
 
 def by_row(X, weights):
     """Return products of rows with weights. Where a row lies moves no bit of it, as BLAS may do."""
-    if issparse(X):
+    if is_sparse(X):
         return X @ weights
     products = np.empty(X.shape[0])
     for start in range(0, products.size, _ROWS):
@@ -128,8 +146,8 @@ def in_units(X, ball, is_void=None):
 
     Rows that are void have the entries 0.
     """
-    if issparse(X):
-        Z, shift = _divided(X.astype(np.float64, copy=False), ball.scale), ball.center / ball.scale
+    if is_sparse(X):
+        Z, shift = _in_units_of_columns(X, ball.scale), ball.center / ball.scale
         shift = shift if shift.any() else None
     else:
         Z, shift = np.subtract(X, ball.center, dtype=X.dtype, casting="same_kind", order="C"), None

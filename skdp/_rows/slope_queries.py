@@ -49,6 +49,20 @@ class SecondMoment(BoundedQuery):
         if weights is not None and not math.isinf(self.mechanism.contribution_bound):
             weights = np.minimum(weights, 1.0)
 
+        def add_coded(chunk, total):
+            every = np.ones(chunk.stop - chunk.start)
+            counted = every if weights is None else weights[chunk]
+            if rows.is_null is not None:
+                counted = counted * ~rows.is_null[chunk]
+            ones = every if rows.ball_weights is None else rows.ball_weights[chunk]
+            factors = ones if rows.scale is None else ones * rows.scale[chunk]
+            units = units_of(rows.X, chunk)
+            of_rows = units, factors, ones, counted
+            rows.kernels.add_outer_products(rows.rows_of_block, *of_rows, rows.bias, total)
+
+        if rows.are_coded and rows.kernels is not None:
+            return rows.sum_of_coded_squares(add_coded, self.mechanism)
+
         def add(block, x, scale, total):
             d, bias = x.shape[1], rows.bias
             if scale is not None:
@@ -143,7 +157,7 @@ class SumOfSlopes(BoundedQuery):
         # NumPy is faster on one axis than on two of which one has length 1.
         weights = rows.A @ self.w
         weights = weights[:, 0] if rows.n_outputs == 1 else weights
-        if rows.kernels is None or math.isinf(rows.bound):
+        if not rows.slopes_are_compiled or math.isinf(rows.bound):
             total = rows.sum_blocks(_adder_of_slopes(rows, weights), weights.shape, finish)
         else:
             total = rows.sum_chunks(_compiled_adder(rows, weights), weights.shape, finish)

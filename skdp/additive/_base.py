@@ -193,8 +193,11 @@ class BaseAdditive(
             return self._fit_constant(
                 targets, units, public_weight, model, family, frame, settings, plan, run
             )
-        frame = replace(frame, groups=codes)
-        table = self._in_memory(frame, targets, weights, family.void_rows(targets))
+        table = self._in_memory(
+            replace(frame, groups=codes), targets, weights, family.void_rows(targets)
+        )
+        # The table alone holds its columns, and only as long as they are read.
+        del frame
         return self._fit_terms(
             table,
             settings,

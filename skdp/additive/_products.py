@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 
+from skdp._rows.coded_rows import CodedRows
 from skdp.additive import _tuned as tuned
 from skdp.preprocessing.table._terms import Basis, TermOfTwo
 
-# Sparse rows that are written out at once.
-_ROWS = 4096
+# Rows of codes of which curves are made at once.
+_ROWS = 2**14
 # Quotients of smaller numbers have few digits.
 _SMALLEST_SPREAD = 1e-100
 
@@ -72,16 +72,28 @@ class BasisWithProducts(Basis):
 
 def products_of(terms, columns, slices):
     """Return the columns of products, of the columns of the terms that they are of."""
-    out, curves = np.empty((len(columns), len(terms))), {}
+    curves = {
+        place: curve.of_columns(columns[:, slices[place]])
+        for place, curve in _curves_of(terms).items()
+    }
+    return _multiplied(terms, curves, len(columns))
 
-    def curve_at(place, curve):
-        if place not in curves:
-            curves[place] = curve.of_columns(columns[:, slices[place]])
-        return curves[place]
 
-    for j, term in enumerate(terms):
-        first, second = term.features
-        out[:, j] = curve_at(first, term.curves[0]) * curve_at(second, term.curves[1])
+def _curves_of(products):
+    """Return the curves of products by the places of their terms."""
+    return {
+        place: curve
+        for product in products
+        for place, curve in zip(product.features, product.curves, strict=True)
+    }
+
+
+def _multiplied(products, curves, n_rows):
+    """Return the columns of products of curves, which are given by the places of their terms."""
+    out = np.empty((n_rows, len(products)))
+    for j, product in enumerate(products):
+        first, second = product.features
+        out[:, j] = curves[first] * curves[second]
     return out
 
 
@@ -133,19 +145,33 @@ class SecondView:
 
     def of_columns(self, columns):
         """Return rows as the second fit takes them, from rows of the basis."""
-        if issparse(columns):
-            blocks = range(0, columns.shape[0], _ROWS)
-            return np.concatenate(
-                [self.of_columns(columns[start : start + _ROWS].toarray()) for start in blocks]
-            )
+        if isinstance(columns, CodedRows):
+            return self._of_codes(columns)
         out, slices = np.empty((len(columns), self.n_columns)), self.basis.slices
         for j, part in enumerate(slices):
             out[:, j] = _products_by_row(columns[:, part], self.coefs[part])
-        n_curves = len(slices)
-        out[:, :n_curves] -= self.means
-        out[:, :n_curves] /= self.units
-        out[:, n_curves:] = products_of(self.products, columns, slices)
+        out[:, : len(slices)] = self._in_units(out[:, : len(slices)])
+        out[:, len(slices) :] = products_of(self.products, columns, slices)
         return out
+
+    def _of_codes(self, rows):
+        """Return what `of_columns` does of rows of codes, of the same bits."""
+        slices, curves = self.basis.slices, _curves_of(self.products)
+        out, of_curves = np.empty((rows.shape[0], self.n_columns)), np.zeros(rows.n_columns)
+        for place, curve in curves.items():
+            of_curves[slices[place]] = curve.weights
+        for start in range(0, len(out), _ROWS):
+            block = slice(start, min(start + _ROWS, len(out)))
+            sums = rows.sums_by_part(of_curves, block)
+            bent = {place: curve.bent(sums[:, place]) for place, curve in curves.items()}
+            products = _multiplied(self.products, bent, len(sums))
+            curved = self._in_units(rows.sums_by_part(self.coefs, block))
+            np.concatenate([curved, products], axis=1, out=out[block])
+        return out
+
+    def _in_units(self, sums):
+        """Return sums of terms about their means, each over its unit."""
+        return (sums - self.means) / self.units
 
     def of_basis(self, coefs):
         """Return coefficients of the columns of the basis and of products, and the intercept.

@@ -95,8 +95,9 @@ class SecondFitMixin:
 
     def _fit_second(self, rows, view, target_units, model, of_model, run):
         """Fit a linear model to the columns of a view of rows."""
-        rows.view(model._treatment(model._family()), view)
-        return Fitted.of_columns(model._solve(rows, of_model, target_units, run, view.start), view)
+        with rows.view(model._treatment(model._family()), view):
+            solved = model._solve(rows, of_model, target_units, run, view.start)
+        return Fitted.of_columns(solved, view)
 
     def _second_model(self, view, target_units, plan, run, *, by_group, scale=None):
         """Return a linear model of the columns of a view, its plan, and the run of its releases."""

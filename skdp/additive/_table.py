@@ -7,8 +7,9 @@ import numpy as np
 
 from skdp._families.weights import Weights
 from skdp._rows.bounds import null_records_among, void_records
+from skdp._rows.coded_rows import MOST_COLUMNS
 from skdp._rows.frames import Frame
-from skdp._rows.fused import are_compiled
+from skdp._rows.fused import are_compiled, kernels_of_codes, sums_of
 from skdp.additive import _tuned as tuned
 from skdp.linear_model._memory import MemoryRows
 from skdp.preprocessing.table._given import ColumnSpecs
@@ -25,7 +26,7 @@ class TableSettings(NamedTuple):
     signs: tuple
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MemoryTable:
     """A table in memory that answers queries, and becomes rows in the columns of a basis.
 
@@ -33,8 +34,8 @@ class MemoryTable:
     that are `counted`, at such `places`, have a weight, and rows that are void add nothing.
     """
 
-    frame: Frame
-    counted: Frame
+    frame: Frame | None
+    counted: Frame | None
     places: np.ndarray | slice
     targets: np.ndarray
     weights: Weights
@@ -53,17 +54,29 @@ class MemoryTable:
         return replace(self, frame=frame, counted=counted)
 
     def map_to(self, treatment, basis):
-        """Return the rows in the columns of a basis, treated as a linear model does."""
-        frame = self.frame
-        X = basis.sparse_matrix(frame) if _are_sparse(basis, frame) else basis.matrix(frame)
+        """Return the rows in the columns of a basis, treated as a linear model does.
+
+        The table isn't asked for anything after that, and lets go of its own columns.
+        """
+        frame, self.frame, self.counted = self.frame, None, None
+        with sums_of(frame.groups):
+            X = rows_of(basis, frame)
         return MemoryRows(treatment, X, self.targets, self.weights, frame.groups)
 
 
-def _are_sparse(basis, frame):
-    """Return whether rows of a basis are sums over their entries, by public numbers alone.
+def rows_of(basis, frame):
+    """Return a frame's rows in the columns of a basis, written out or as codes."""
+    if not are_coded(basis, frame.n_rows):
+        return basis.matrix(frame)
+    return basis.coded_rows(frame, kernels_of_codes()[1])
 
-    Rows of groups are written out, and so are few rows: compiled sums over entries gain then less
-    than they take.
+
+def are_coded(basis, n_rows):
+    """Return whether rows of a basis are codes, by public numbers alone.
+
+    They are where sums over them are compiled. Those over rows of groups aren't, nor those over few
+    rows, which gain less by it than it takes.
     """
-    is_sparse = basis.n_entries <= tuned.SHARE_OF_ENTRIES * basis.n_columns
-    return is_sparse and frame.groups is None and are_compiled(frame.n_rows * basis.n_columns)
+    n_columns = basis.n_columns
+    are_sparse = basis.n_entries <= tuned.SHARE_OF_ENTRIES * n_columns
+    return are_sparse and n_columns <= MOST_COLUMNS and are_compiled(n_rows * n_columns)

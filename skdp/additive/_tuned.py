@@ -131,6 +131,6 @@ FEW_OF_COLUMNS, MOST_KNOTS_FORESEEN = 0.5, 400
 # rounding together cost at most .0015 of the area on three tables (doc/additive.rst).
 BINS_OF_LINE = 6
 
-# Rows with at most this share of entries that aren't 0 are kept without the others. An entry takes
-# one and a half times as much memory so, and longer than one of a whole row.
+# Rows with at most this share of entries that aren't 0 are kept as codes. A sum takes longer for an
+# entry of these than for one of a whole row.
 SHARE_OF_ENTRIES = 0.33

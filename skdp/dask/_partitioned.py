@@ -15,10 +15,11 @@ from joblib import effective_n_jobs
 
 from skdp._progress import progress
 from skdp._rows.bounds import present_records, stretch_of
-from skdp._rows.fused import can_compile
+from skdp._rows.fused import can_compile, sums_compiled
 from skdp._rows.queries import CUT, TARGETS, Asked
 from skdp._rows.threads import map_in_order
 from skdp._sklearn import as_configured_here
+from skdp.additive._table import are_coded
 from skdp.dask import _parts, _tables
 from skdp.dask._clients import CHANGED, RowsChangedError, call_locally, culled
 from skdp.dask._groups import count_groups
@@ -69,6 +70,7 @@ class PartitionedRows:
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
         sizes = zip(table.sizes, null_rows, strict=True)
+        self._are_compiled = compiled
         self._stated = [PartitionSpec(size, *shape, null, compiled) for size, null in sizes]
 
     def close(self):
@@ -86,6 +88,8 @@ class PartitionedRows:
         """
         if groups is None:
             return self.n_rows, False
+        # As in memory, see `skdp._rows.fused.sums_of`.
+        self._are_compiled = False
         groups_of_parts = list(self._answers("groups", _parts.part_groups, ()))
         return count_groups(groups_of_parts), True
 
@@ -115,6 +119,8 @@ class PartitionedRows:
         """Have rows be, from now on, the columns of a basis, treated as such."""
         self._reader = self._reader.of(treatment)
         self.map_table(basis)
+        with sums_compiled(self._are_compiled):
+            self._is_sparse = are_coded(basis, self.n_rows)
         return self
 
     @contextmanager
@@ -122,10 +128,12 @@ class PartitionedRows:
         """Give these rows: workers close what they open."""
         yield self
 
+    @contextmanager
     def view(self, treatment, view):
         """See `MemoryRows.view`: rows are mapped once more in every pass."""
-        self._reader = self._reader.of(treatment)
+        self._reader, self._is_sparse = self._reader.of(treatment), False
         self._keep(_tables.view_part, view)
+        yield
 
     def stretch(self, shift, length):
         """See `RawRows.stretch`."""

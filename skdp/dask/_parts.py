@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from skdp._ball._solver import Ball
 from skdp._rows.bounds import BoundedRows, null_records, void_records
+from skdp._rows.coded_rows import is_sparse
 from skdp._rows.containers import refuse_unreadable
 from skdp._rows.fused import sums_compiled
 from skdp._rows.groups import dense_in_groups, shares_of
@@ -355,7 +356,7 @@ def _rows(X, kept):
     shift = None
     if kept.ball is not None:
         is_void = kept.norm == 0.0
-        if issparse(X):
+        if is_sparse(X):
             X, shift = in_units(X, kept.ball, is_void)
         else:
             X = RowsInUnits(X, kept.ball, is_void)

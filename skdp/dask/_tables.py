@@ -11,6 +11,7 @@ from skdp._rows.bounds import clip_rows, null_records
 from skdp._rows.frames import Frame, Words, read_frame
 from skdp._rows.kinds import DATE, NUMERIC, WORD, holds_numbers, reader_of
 from skdp._sklearn import validate_arrays
+from skdp.additive._table import rows_of
 from skdp.preprocessing.table._terms import Basis
 
 _CLASS = "class"
@@ -84,7 +85,7 @@ class RawTable(NamedTuple):
     def rows(self, X):
         """Return the rows of a model: entries, or what they are mapped to."""
         if self.basis is not None and not self.is_mapped:
-            X = self.basis.matrix(self.frame(X))
+            X = rows_of(self.basis, self.frame(X))
         return X if self.view is None else self.view.of_columns(X)
 
 
@@ -184,7 +185,8 @@ def map_table(reader, n_threads, X, kept, basis):
     """Return the columns that a basis makes of a part, and what is kept of it from now on."""
     table = kept.table._replace(basis=basis)
     X = table.rows(X)
-    X.flags.writeable = False
+    if isinstance(X, np.ndarray):
+        X.flags.writeable = False
     with null_records_of(kept):
         rows = reader.mapped_rows(X)
     return X, kept._replace(table=table, scale=rows.scale, bias=rows.bias, norm=rows.norm)

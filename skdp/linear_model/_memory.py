@@ -1,15 +1,15 @@
 """Rows in memory, with their targets, on their way through a fit."""
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
 from skdp._families.weights import Weights, joint_weights
 from skdp._rows.bounds import BoundedRows, stretch_of, void_records
-from skdp._rows.fused import sums_of
+from skdp._rows.coded_rows import CodedRows, is_sparse
+from skdp._rows.fused import sums_compiled, sums_of
 from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.queries import RAW, Asked
 from skdp._rows.raw_rows import RawRows
@@ -79,11 +79,17 @@ class MemoryRows:
         """Return the `Records` as they are now, for methods that take batches or columns."""
         return Records(self._rows, self._targets, self._weights)
 
+    @contextmanager
     def view(self, treatment, view):
-        """Have rows be what `view.of_columns` makes of them, treated otherwise, from now on."""
+        """Have rows be what `view.of_columns` makes of them, treated otherwise, from now on.
+
+        In the context sums over these are compiled if those over rows of codes were.
+        """
         self._opened.close()
         self._targets_as_read = self._targets
-        self._take(treatment, view.of_columns(self._X))
+        with sums_compiled(True) if isinstance(self._X, CodedRows) else nullcontext():
+            self._take(treatment, view.of_columns(self._X))
+            yield
 
     @contextmanager
     def at_work(self):
@@ -131,7 +137,7 @@ class MemoryRows:
 
     def stretch(self, shift, length):
         """See `RawRows.stretch`."""
-        return stretch_of(shift, length) if issparse(self._X) else 1.0
+        return stretch_of(shift, length) if is_sparse(self._X) else 1.0
 
     @property
     def slope_bound(self):

@@ -26,6 +26,7 @@ from tests.door import (
     count_up_to,
     fused_module,
     look_up_module,
+    products_by_column,
 )
 
 KNOTS = np.array([-1.0, 0.25, 2.0, 2.5, 90.0])
@@ -267,29 +268,52 @@ def test_a_frame_of_floats_is_read_without_a_copy(rng):
     pd.testing.assert_frame_equal(X, before)
 
 
+@pytest.mark.skipif(not find_spec("numba"), reason="numba")
 @for_each("n_rows", [1, N_ROWS])
-def test_rows_of_entries_are_those_of_columns(n_rows):
+def test_rows_of_codes_are_those_of_columns(n_rows):
     frame = frame_of(np.random.default_rng(0))
     frame = frame.take(np.arange(N_ROWS) < n_rows)
     for basis in (Basis(terms()), Basis(terms()[3:4]), Basis(terms()[7:8]), Basis(terms()[10:])):
-        found = basis.sparse_matrix(frame)
-        np.testing.assert_array_equal(found.toarray(), basis.matrix(frame))
-        assert found.has_canonical_format
-        # How many entries a row has tells nothing of it.
-        np.testing.assert_array_equal(np.diff(found.indptr), basis.n_entries)
+        expected = basis.matrix(frame)
+        for kernels in (None, fused_module.kernels_of_codes()[1]):
+            rows = basis.coded_rows(frame, kernels)
+            assert rows.shape == expected.shape
+            found = rows[:]
+            np.testing.assert_array_equal(found.toarray(), expected)
+            assert found.has_canonical_format
+            # How many entries a row has tells nothing of it.
+            np.testing.assert_array_equal(np.diff(found.indptr), basis.n_entries)
+        np.testing.assert_array_equal(rows[3:5].toarray(), expected[3:5])
         assert basis.n_entries == sum(term.n_entries for term in basis.terms)
+        check_products(rows, basis, expected)
+
+
+def check_products(rows, basis, columns):
+    rng = np.random.default_rng(1)
+    weights = rng.normal(size=basis.n_columns)
+    close = {"rtol": 0.0, "atol": 1e-13}
+    np.testing.assert_allclose(rows @ weights, columns @ weights, **close)
+    by_part = [products_by_column(columns[:, part], weights[part]) for part in basis.slices]
+    np.testing.assert_array_equal(rows.sums_by_part(weights), np.transpose(by_part))
+    lengths = np.linalg.norm(columns, axis=1)
+    np.testing.assert_allclose(rows.lengths_from(np.zeros(basis.n_columns)), lengths, **close)
+    distances = np.linalg.norm(columns - weights, axis=1)
+    found = rows.lengths_from(weights)
+    np.testing.assert_allclose(found, distances, rtol=0.0, atol=1e-9)
+    # What is certified is never too short.
+    assert (found >= distances * (1.0 - 1e-15)).all()
 
 
 @pytest.mark.skipif(not find_spec("numba"), reason="numba")
 @pytest.mark.parametrize("name", ["products", "counts", "three classes"])
-def test_a_fit_by_entries_is_that_by_columns(name, rng, monkeypatch):
+def test_a_fit_by_codes_is_that_by_columns(name, rng, monkeypatch):
     model, n_values, _ = MODELS[name]
     X = table(rng)
     y = 0 + (X["age"] > 50) + (X["job"] == "nurse") + (X["income"] == 0.0)
     y = np.minimum(y, 2) if n_values > 2 else (y > 1).astype(int)
     asked, found = [], []
-    real = Basis.sparse_matrix
-    monkeypatch.setattr(Basis, "sparse_matrix", lambda *args: asked.append(args) or real(*args))
+    real = Basis.coded_rows
+    monkeypatch.setattr(Basis, "coded_rows", lambda *args: asked.append(args) or real(*args))
     for is_compiled in (False, True):
         with fused_module.sums_compiled(is_compiled):
             found.append(clone(model).set_params(**LOUD).fit(X, y, public_weight=np.arange(1500)))

@@ -1,5 +1,6 @@
 """Raw tables in partitions: what vectorizers and additive models learn is as in memory."""
 
+import math
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -20,7 +21,7 @@ from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.dask import DaskDPAdditiveClassifier, DaskDPAdditiveRegressor, fit, transform
 from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import DPTableVectorizer, NormClipper
-from tests.door import Frame, Words, null_records
+from tests.door import Basis, Frame, Words, additive_tuned, fused_module, null_records
 from tests.door_dask import (
     CHANGED,
     KeyedDigest,
@@ -280,6 +281,37 @@ def test_additive_models_are_those_of_one_machine(kind, by_group, table):
         np.testing.assert_allclose(found, here.predict_proba(X), atol=1e-6)
         found = there.decision_function(X_parts).compute()
         np.testing.assert_allclose(found, here.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["products", pytest.param("counts", marks=pytest.mark.long)])
+def test_rows_of_partitions_are_codes_as_in_memory(kind, table, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(fused_module, "WORTHWHILE_ENTRIES", 1)
+    monkeypatch.setattr(additive_tuned, "SHARE_OF_ENTRIES", 1.0)
+    here, there = twin_of(kind)
+    y = targets_of(kind, table)
+    made, real = [], Basis.coded_rows
+    monkeypatch.setattr(Basis, "coded_rows", lambda *args: made.append(args) or real(*args))
+    with recorded_releases() as expected:
+        here.fit(table[COLUMNS], y)
+    assert len(made) == 1
+    with recorded_releases() as found:
+        there.fit(*parts_of(table, y))
+    assert len(made) == 1 + math.ceil(N / SIZE)
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        steps = 64.0 * other.mechanism.grid
+        np.testing.assert_allclose(one.value, other.value, rtol=1e-6, atol=max(steps, 1e-6))
+        # Slack for what cancels is in the bounds of both.
+        slack = getattr(other.mechanism, "rounding_slack", 0.0)
+        assert getattr(one.mechanism, "rounding_slack", 0.0) == pytest.approx(slack, rel=1e-6)
+    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
+    again = twin_of(kind)[1].fit(*parts_of(table, y))
+    np.testing.assert_array_equal(again.predict(table[COLUMNS]), there.predict(table[COLUMNS]))
+    # Rows of people are written out.
+    cuts = cuts_of(table)
+    there.fit(*parts_of(table, y, divisions=cuts), groups=in_parts(table.person, cuts))
+    assert len(made) == 1 + 2 * math.ceil(N / SIZE)
 
 
 def test_rows_without_room_are_read_as_at_first(table, monkeypatch):

@@ -78,11 +78,11 @@ def test_a_person_of_any_rows_counts_as_one_record(case):
 
 
 @pytest.mark.parametrize("case", ADDITIVE_CASES, ids=str)
-def test_rows_of_entries_are_bounded_as_others(case, monkeypatch):
-    """Many rows are kept without most of their zeros, for sums that are compiled."""
+def test_rows_of_codes_are_bounded_as_others(case, monkeypatch):
+    """Many rows are kept as codes, for sums that are compiled."""
     pytest.importorskip("numba")
-    asked, real = [], Basis.sparse_matrix
-    monkeypatch.setattr(Basis, "sparse_matrix", lambda *args: asked.append(args) or real(*args))
+    asked, real = [], Basis.coded_rows
+    monkeypatch.setattr(Basis, "coded_rows", lambda *args: asked.append(args) or real(*args))
     monkeypatch.setattr(additive_tuned, "SHARE_OF_ENTRIES", 1.0)
     with fused_module.sums_compiled(True):
         base = check_corners_together(case)

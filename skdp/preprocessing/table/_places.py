@@ -27,20 +27,23 @@ class Places(NamedTuple):
         out[rows, np.minimum(self.columns + 1, out.shape[1] - 1)] = self.shares[1]
         out[rows, self.columns] = self.shares[0]
 
-    def entries(self, n_columns):
-        """Return columns of each row in their order, of all in which it isn't 0, and its entries.
+    def codes(self, form, n_columns):
+        """Return the columns in which rows aren't 0 and what they have there, both of shape (n, k).
 
-        Both have as many columns for all rows, so that a row may be 0 in one of them.
+        For the forms see `CodedRows`. Of a hat the first of its two columns is returned, and the
+        share of the second; of ones the columns and None.
         """
-        if self.shares is None:
-            return self.columns[:, np.newaxis], np.ones((self.columns.size, 1))
-        if n_columns == 1:
-            return self.columns[:, np.newaxis], self.shares[:1].T
-        # Before the last column there is one more.
-        is_last = self.columns == n_columns - 1
-        columns = np.where(is_last, n_columns - 2, self.columns)
-        shares = np.where(is_last, self.shares[::-1], self.shares)
-        return np.column_stack([columns, columns + 1]), shares.T
+        columns = self.columns[:, np.newaxis]
+        if form == "ones":
+            return columns, None
+        own, others = self.shares
+        if form == "others":
+            return columns, own[:, np.newaxis]
+        # After the last column there is none: the hat is then whole in its second column.
+        is_last = columns == n_columns - 1
+        if not is_last.any():
+            return columns, others[:, np.newaxis]
+        return columns - is_last, np.where(is_last, 1.0, others[:, np.newaxis])
 
     def moved(self, is_moved, column):
         """Return places of which some are one column alone."""
@@ -60,6 +63,15 @@ class Places(NamedTuple):
             return at(self.columns)
         own, others = self.shares
         return at(self.columns) * own + at(self.columns + 1) * others
+
+
+def entries_of(form, columns, numbers):
+    """Return the columns in which rows aren't 0, and their entries there, from their codes."""
+    if form == "ones":
+        return columns, np.ones(columns.shape)
+    if form == "hats":
+        return np.hstack([columns, columns + 1]), np.hstack([1.0 - numbers, numbers])
+    return columns, numbers
 
 
 def count_up_to(numbers, x):

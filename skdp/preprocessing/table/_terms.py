@@ -15,30 +15,31 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from skdp._rows.coded_rows import CodedRows
 from skdp._rows.entries import same_word
 from skdp._rows.labels import INFREQUENT, MISSING, label_beside, texts_apart
 from skdp._rows.naming import make_unique
 from skdp.preprocessing.table import _tuned as tuned
-from skdp.preprocessing.table._places import Places, count_up_to
+from skdp.preprocessing.table._places import Places, count_up_to, entries_of
 
-# Rows of a matrix that fit into caches while all terms are written to them.
-_ROWS = 2**11
+# Rows of a matrix that fit into caches while all terms are written to them, and rows of codes.
+_ROWS, _ROWS_OF_CODES = 2**11, 2**14
 
 
 class _Term:
     """What terms share: their columns are written to zeros, for some rows at a time.
 
-    Subclasses have `writer`, which gives what writes those of some of a frame's rows, and
-    `entries`, which gives a function that returns the columns of their `n_entries` entries, and
-    these.
+    Subclasses have `writer`, which gives what writes those of some of a frame's rows. A row has
+    `n_entries` of them, of the `form` that `CodedRows` have: "hats", "ones" or "others". `codes`
+    gives a function that returns them, see `Places.codes`.
     """
 
     n_columns: int
     n_entries: int
+    form: str
     writer: Callable
-    entries: Callable
+    codes: Callable
 
     def columns(self, frame, dtype=np.float64):
         """Return the columns of a frame's rows."""
@@ -57,10 +58,14 @@ class _TermOfColumn(_Term):
         placed = self.placed(frame)
         return lambda rows, out: placed(rows).fill(out)
 
-    def entries(self, frame):
-        """Return a function of some of a frame's rows that gives their entries; see `Places`."""
-        placed = self.placed(frame)
-        return lambda rows: placed(rows).entries(self.n_columns)
+    @property
+    def n_entries(self):
+        return 2 if self.form == "hats" else 1
+
+    def codes(self, frame, kernels=None):
+        """Return a function that gives the codes of some of a frame's rows; see `Places`."""
+        placed = self.placed(frame, kernels)
+        return lambda rows: placed(rows).codes(self.form, self.n_columns)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -156,8 +161,8 @@ class HatsTerm(_NumberTerm):
         return self.knots.size
 
     @property
-    def n_entries(self):
-        return 1 if self.knots.size == 1 else 2
+    def form(self):
+        return "ones" if self.knots.size == 1 else "hats"
 
     @property
     def low(self):
@@ -206,8 +211,8 @@ class LineTerm(_NumberTerm):
     _n_shape: ClassVar = 1
 
     @property
-    def n_entries(self):
-        return min(self.n_columns, 2)
+    def form(self):
+        return "others"
 
     @property
     def low(self):
@@ -240,16 +245,16 @@ class WordsTerm(_TermOfColumn):
     counts: np.ndarray | None = None
 
     @property
+    def form(self):
+        return "ones"
+
+    @property
     def features(self):
         return (self.feature,)
 
     @property
     def n_columns(self):
         return len(self.categories) + 1
-
-    @property
-    def n_entries(self):
-        return 1
 
     @property
     def low(self):
@@ -323,6 +328,10 @@ class PairTerm(TermOfTwo, _Term):
     second: object
 
     @property
+    def form(self):
+        return "others"
+
+    @property
     def n_columns(self):
         return self.first.n_columns * self.second.n_columns
 
@@ -351,12 +360,13 @@ class PairTerm(TermOfTwo, _Term):
 
         return write
 
-    def entries(self, frame):
-        """Return a function of some of a frame's rows that gives their entries; see `Places`."""
-        first, second = (term.entries(frame) for term in (self.first, self.second))
+    def codes(self, frame, kernels=None):
+        """Return a function that gives the codes of some of a frame's rows; see `Places`."""
+        sides = [(term.form, term.codes(frame, kernels)) for term in (self.first, self.second)]
 
         def of_rows(rows):
-            (columns, entries), (others, other_entries) = first(rows), second(rows)
+            first, second = (entries_of(form, *codes(rows)) for form, codes in sides)
+            (columns, entries), (others, other_entries) = first, second
             columns = columns[:, :, np.newaxis] * self.second.n_columns + others[:, np.newaxis]
             entries = entries[:, :, np.newaxis] * other_entries[:, np.newaxis]
             return columns.reshape(len(columns), -1), entries.reshape(len(columns), -1)
@@ -402,7 +412,7 @@ class Basis:
 
     @property
     def n_entries(self):
-        """How many entries a row of `sparse_matrix` has."""
+        """How many entries a row of `coded_rows` has."""
         return sum(term.n_entries for term in self.terms)
 
     @property
@@ -436,24 +446,20 @@ class Basis:
                 write(rows, out[rows, part])
         return out
 
-    def sparse_matrix(self, frame):
-        """Return the columns of a frame's rows without most of the zeros, as a CSR array.
+    def coded_rows(self, frame, kernels=None):
+        """Return the columns of a frame's rows as `CodedRows`; `kernels` find places of numbers.
 
         How many entries a row has follows from the terms alone.
         """
-        given = [term.entries(frame) for term in self.terms]
-        stops = np.cumsum([term.n_entries for term in self.terms]).tolist()
-        n_entries, shape = self.n_entries, (frame.n_rows, self.n_columns)
-        # As SciPy has them: narrow ones as long as they count all entries.
-        is_narrow = max(frame.n_rows * n_entries, self.n_columns) <= np.iinfo(np.int32).max
-        whole = np.int32 if is_narrow else np.int64
-        columns = np.empty((frame.n_rows, n_entries), dtype=whole)
-        entries = np.empty(columns.shape)
-        of_terms = list(zip([0, *stops], stops, self.slices, given, strict=False))
-        for start in range(0, frame.n_rows, _ROWS):
-            rows = slice(start, start + _ROWS)
-            for first, stop, part, of_rows in of_terms:
-                in_term, entries[rows, first:stop] = of_rows(rows)
-                np.add(in_term, part.start, out=columns[rows, first:stop], casting="same_kind")
-        ends = np.arange(0, columns.size + 1, n_entries, dtype=whole)
-        return csr_array((entries.ravel(), columns.ravel(), ends), shape=shape)
+        layout = [(term.form, term.n_entries) for term in self.terms]
+        rows, room = CodedRows.empty(frame.n_rows, self.n_columns, layout)
+        given = [term.codes(frame, kernels) for term in self.terms]
+        of_terms = list(zip(self.slices, given, room, strict=True))
+        for start in range(0, frame.n_rows, _ROWS_OF_CODES):
+            block = slice(start, start + _ROWS_OF_CODES)
+            for part, codes, (of_columns, of_numbers) in of_terms:
+                columns, numbers = codes(block)
+                np.add(columns, part.start, out=of_columns[block], casting="unsafe")
+                if numbers is not None:
+                    of_numbers[block] = numbers
+        return rows.sealed()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests._loops import for_each
 from tests.door import (
     coarse_ends,
     count_bins,
@@ -30,6 +31,17 @@ def test_every_number_is_in_one_bin(ends):
     counts = count_bins(NASTY, ends)
     assert counts.sum() == NASTY.size
     assert counts[-1] == 1.0
+
+
+@for_each("n_ends", [0, 1, 50])
+@for_each("n_rows", [0, 1, 1000])
+def test_all_numbers_are_counted_as_each_is(n_rows, n_ends):
+    rng = np.random.default_rng(0)
+    x = rng.choice(np.append(NASTY, rng.integers(-5, 60, 20)), n_rows)
+    ends = np.unique(rng.integers(-5, 60, n_ends).astype(float))
+    counts = count_bins(x, ends)
+    np.testing.assert_array_equal(counts, count_bins(x, ends, np.ones(n_rows)))
+    assert counts.dtype == np.float64
 
 
 def test_numbers_at_an_end_are_told_from_others():

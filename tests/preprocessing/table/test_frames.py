@@ -113,7 +113,7 @@ def test_codes_are_those_of_the_entries_one_by_one(kind, gap):
     typed = read(pd.DataFrame({"x": pd.Series(column).astype(kind)}), categorical_features=[0])
     as_lists = read(np.array([column], dtype=object).T, categorical_features=[0])
     assert entries(typed, 0) == entries(as_lists, 0)
-    assert typed.columns[0].codes.dtype == as_lists.columns[0].codes.dtype == np.int64
+    assert typed.columns[0].codes.dtype == as_lists.columns[0].codes.dtype == np.uint8
     assert len(typed.columns[0].known) == len(set(map(str, column)))
 
 
