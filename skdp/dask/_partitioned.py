@@ -11,6 +11,8 @@ from secrets import token_hex
 
 import dask
 import numpy as np
+import psutil
+from distributed.system import MEMORY_LIMIT
 from joblib import effective_n_jobs
 
 from skdp._progress import progress
@@ -37,8 +39,8 @@ from skdp.dask._parts import (
     without_rows,
 )
 
-# Bytes of rows and of what is kept of them, above which they lie in a file.
-_MOST_IN_MEMORY = 2**27
+# Rows and what is kept of them may take so many bytes of memory, or this part of what is free.
+_LEAST_IN_MEMORY, _SHARE_OF_MEMORY = 2**27, 0.125
 # Rows may take this part of what is free where temporary files are.
 _SHARE = 0.5
 # Bytes of which the places of arrays in a file are multiples.
@@ -175,8 +177,9 @@ class PartitionedRows:
 class LocalRows(PartitionedRows):
     """Parts that are read in order by this process, as many at a time as it has threads.
 
-    Copies of rows, and what is kept of them, lie in memory, or if they are many in a file without a
-    name, where temporary files are. Rows for which that has no room are read again in each pass.
+    Copies of rows, and what is kept of them, lie in memory where there is room for them, or else in
+    a file without a name, where temporary files are. Rows for which that has no room are read again
+    in each pass.
     """
 
     def __init__(self, table, reader):
@@ -239,9 +242,20 @@ class LocalRows(PartitionedRows):
         """Return what parts give, moved to a file where it is many bytes."""
         parts = iter(parts)
         first = next(parts)
-        if _bytes_of(first) / self._stated[0].size * self._table.n_rows <= _MOST_IN_MEMORY:
+        of_all = _bytes_of(first) / self._stated[0].size * self._table.n_rows
+        if of_all <= _memory_for_rows():
             return [first, *parts]
         return _in_file(for_file(chain([first], parts)))
+
+
+def _memory_for_rows():
+    """Return how many bytes of rows, and of what is kept of them, may lie in memory.
+
+    It follows from the machine alone, and decides no bit of a result.
+    """
+    free = MEMORY_LIMIT - psutil.Process().memory_info().rss
+    free = min(free, psutil.virtual_memory().available)
+    return max(_LEAST_IN_MEMORY, _SHARE_OF_MEMORY * free)
 
 
 def _with_room(parts):

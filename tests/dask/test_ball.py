@@ -249,7 +249,7 @@ def test_rows_that_are_others_in_one_pass_alone(
     has_room, when, n_jobs, data, tmp_path, monkeypatch
 ):
     """They are noticed where that pass reads them, and nowhere else."""
-    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
+    monkeypatch.setattr(_sums, "_memory_for_rows", lambda: 0)
     if not has_room:
         monkeypatch.setattr(_sums, "_SHARE", 0.0)
     path = tmp_path / "rows"

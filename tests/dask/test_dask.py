@@ -178,7 +178,7 @@ def test_what_is_kept_of_many_rows_lies_in_a_file(data, monkeypatch):
     X, y = in_parts(*(array[:, 0:] if array.ndim > 1 else array for array in data))
     model = DaskDPRidge(**RIDGE)
     expected = weights(clone(model).fit(X, y))
-    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
+    monkeypatch.setattr(_sums, "_memory_for_rows", lambda: 0)
     assert np.array_equal(weights(model.fit(X, y)), expected)
 
 

@@ -36,7 +36,7 @@ def data():
 def put(monkeypatch, place):
     """Have copies of rows lie in a place."""
     most, share = PLACES[place]
-    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", most)
+    monkeypatch.setattr(_sums, "_memory_for_rows", lambda: most)
     monkeypatch.setattr(_sums, "_SHARE", share)
     monkeypatch.setattr(_pinned, "_SHARE", share)
 

@@ -123,7 +123,7 @@ def without_room(monkeypatch):
     """Have rows read again in each pass."""
     monkeypatch.setattr(_pinned, "_SHARE", 0.0)
     monkeypatch.setattr(_sums, "_SHARE", 0.0)
-    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
+    monkeypatch.setattr(_sums, "_memory_for_rows", lambda: 0)
 
 
 # The second read, and that of a pass.

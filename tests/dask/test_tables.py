@@ -133,7 +133,7 @@ def twin_of(kind, **others):
 
 def put(monkeypatch, place):
     most, share = PLACES[place]
-    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", most)
+    monkeypatch.setattr(_sums, "_memory_for_rows", lambda: most)
     monkeypatch.setattr(_sums, "_SHARE", share)
     monkeypatch.setattr(_pinned, "_SHARE", share)
 
@@ -305,7 +305,7 @@ def test_rows_of_partitions_are_codes_as_in_memory(kind, table, monkeypatch):
         # Slack for what cancels is in the bounds of both.
         slack = getattr(other.mechanism, "rounding_slack", 0.0)
         assert getattr(one.mechanism, "rounding_slack", 0.0) == pytest.approx(slack, rel=1e-6)
-    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
+    monkeypatch.setattr(_sums, "_memory_for_rows", lambda: 0)
     again = twin_of(kind)[1].fit(*parts_of(table, y))
     np.testing.assert_array_equal(again.predict(table[COLUMNS]), there.predict(table[COLUMNS]))
     # Rows of people are written out.

@@ -109,7 +109,7 @@ def test_columns_for_which_there_is_no_room_are_made_anew(by_group, where, table
             )
             model.fit(X, y, groups=ids)
     else:
-        monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
+        monkeypatch.setattr(_sums, "_memory_for_rows", lambda: 0)
         monkeypatch.setattr(_sums.shutil, "disk_usage", lambda path: _Usage)
         model.fit(X, y, groups=ids)
     assert len(held) < len(cuts)
