@@ -134,3 +134,7 @@ BINS_OF_LINE = 6
 # Rows with at most this share of entries that aren't 0 are kept as codes. A sum takes longer for an
 # entry of these than for one of a whole row.
 SHARE_OF_ENTRIES = 0.33
+# It is foreseen that a column of a table becomes so many columns of a model. On Dask that decides
+# whether sums are compiled, before knots and words are learnt. A table of 13 numbers and 10 words
+# has 17 for each where records are many, and 8 where noise leaves few knots.
+COLUMNS_OF_EACH = 8

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from skdp.additive._tuned import COLUMNS_OF_EACH
 from skdp.dask._estimators import Reader, columns_and_units
 from skdp.dask._generalized import during
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
@@ -18,6 +19,7 @@ class _Reader(Reader, TableReader):  # type: ignore[override]
 
     name, checked = TableReader.name, TableReader.checked
     certified_rows = TableReader.certified_rows
+    columns_of_each = COLUMNS_OF_EACH
 
     def mapped_rows(self, X):
         return self.treatment.bounds.read(X)

@@ -183,7 +183,8 @@ class LocalRows(PartitionedRows):
     """
 
     def __init__(self, table, reader):
-        super().__init__(table, reader, can_compile(table.n_entries))
+        n_entries = table.n_entries * reader.columns_of_each
+        super().__init__(table, reader, can_compile(n_entries))
         # One graph computes once what both are made of, such as the part of a file.
         parts = zip(culled(table.rows), culled(table.targets), strict=True)
         joint = [({**one, **other}, [key, key_y]) for (one, key), (other, key_y) in parts]

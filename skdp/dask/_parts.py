@@ -150,8 +150,11 @@ class RowReader:
     `sklearn.utils.check_X_y`), `checked`, `certified_rows(X)`, `targets(y, exposure)` of shape
     (m, k) and `n_jobs`. Where steps are made, it has `asked(rows, targets, n_threads, codes)`, and
     `bounded_by(ball, X, is_null)` to place parts in a ball; where columns are counted,
-    `counted(X)`; and of raw tables, `mapped_rows(X)`.
+    `counted(X)`; and of raw tables, `mapped_rows(X)`. It is foreseen that each column becomes
+    `columns_of_each`: whether sums are compiled follows from that.
     """
+
+    columns_of_each = 1
 
     def void_rows(self, targets):
         """Tell which rows add nothing to any release, as these targets say; None if none does."""

@@ -75,7 +75,8 @@ class PinnedRows(PartitionedRows):
         self._client, workers = client, list(call_client(client.nthreads))
         # By tasks: whoever else asks a worker that dies may wait for ever. Workers that come later,
         # and can't, will fail when they are to.
-        asked = self._submit("compile", [(can_compile, table.n_entries) for _ in workers], workers)
+        n_entries = table.n_entries * reader.columns_of_each
+        asked = self._submit("compile", [(can_compile, n_entries) for _ in workers], workers)
         can = self._gather(asked)
         # A task that was sent while no worker lived, and prefers a dead one, would never run. So
         # sums wait for this, which any worker does.

@@ -152,7 +152,7 @@ class TableReader:
     def name(self):
         return type(self.table).__name__
 
-    n_jobs = None
+    n_jobs, columns_of_each = None, 1
     checks_of_targets: ClassVar[dict[str, object]] = {}
 
     def checked(self, X, y):

@@ -286,13 +286,15 @@ def test_additive_models_are_those_of_one_machine(kind, by_group, table):
 @pytest.mark.parametrize("kind", ["products", pytest.param("counts", marks=pytest.mark.long)])
 def test_rows_of_partitions_are_codes_as_in_memory(kind, table, monkeypatch):
     pytest.importorskip("numba")
-    monkeypatch.setattr(fused_module, "WORTHWHILE_ENTRIES", 1)
+    # Each column of the table is foreseen to become several.
+    foreseen = additive_tuned.COLUMNS_OF_EACH * len(table) * len(COLUMNS)
+    monkeypatch.setattr(fused_module, "WORTHWHILE_ENTRIES", foreseen)
     monkeypatch.setattr(additive_tuned, "SHARE_OF_ENTRIES", 1.0)
     here, there = twin_of(kind)
     y = targets_of(kind, table)
     made, real = [], Basis.coded_rows
     monkeypatch.setattr(Basis, "coded_rows", lambda *args: made.append(args) or real(*args))
-    with recorded_releases() as expected:
+    with recorded_releases() as expected, fused_module.sums_compiled(True):
         here.fit(table[COLUMNS], y)
     assert len(made) == 1
     with recorded_releases() as found:
@@ -311,6 +313,8 @@ def test_rows_of_partitions_are_codes_as_in_memory(kind, table, monkeypatch):
     # Rows of people are written out.
     cuts = cuts_of(table)
     there.fit(*parts_of(table, y, divisions=cuts), groups=in_parts(table.person, cuts))
+    monkeypatch.setattr(fused_module, "WORTHWHILE_ENTRIES", foreseen + 1)
+    twin_of(kind)[1].set_params(epsilon=INF).fit(*parts_of(table, y))
     assert len(made) == 1 + 2 * math.ceil(N / SIZE)
 
 
