@@ -13,6 +13,7 @@ from skdp._rows.slope_queries import SecondMoment, SumOfSlopes
 from skdp.linear_model._plan import STEPS
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._plan import MOMENT
+from skdp.linear_model.whitened._ways_solver import CurvatureSteps, GradientSteps
 
 
 class Whitening(NamedTuple):
@@ -119,7 +120,11 @@ def shrink_signed(values, noise):
 
 
 class Steps(NamedTuple):
-    """The steps that are taken: each is ``v <- momentum v + gradient``, ``w <- w - size v``."""
+    """The steps that are taken: each is ``v <- momentum v + gradient``, ``w <- w - size v``.
+
+    Those that follow the curvature divide by it instead, and have no momentum. Their size is that
+    where the curvature is typical.
+    """
 
     n_steps: int
     size: float
@@ -139,6 +144,7 @@ class Steps(NamedTuple):
     # Where weights have a penalty of their own, the directions, as columns and in the coordinates
     # of rows, that the variances are of instead.
     axes: np.ndarray | None = None
+    follow_curvature: bool = False
 
 
 # A warning about an overflow would reveal something of the data.
@@ -152,8 +158,9 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
     .. math:: v \leftarrow m v + \frac{1}{n} \Bigl(\sum_i c_i A z_i + \mathrm{noise}\Bigr)
               + \alpha A A (u - u_0), \quad u \leftarrow u - \eta v ,
 
-    with :math:`c_i` the slope of row i, cut so that :math:`\|c_i\| \|A z_i\| \le C`. All that is
-    kept from step to step is made of releases, and so are A, C, m and the number of steps.
+    with :math:`c_i` the slope of row i, cut so that :math:`\|c_i\| \|A z_i\| \le C`; where noise is
+    quiet, steps are those of `CurvatureSteps`. All that is kept from step to step is made of
+    releases, and so are A, C, m and the number of steps.
     Steps begin at the weights `start` of shape (k, p), which follow from earlier releases, and the
     penalty is of the distance from there; None is 0.
     `rows` are `MemoryRows`, or rows in partitions, which answer the same queries. The weights that
@@ -178,16 +185,34 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
     if start is not None:
         first = _from_mapped(white.A, start.T)
     w = first.copy()
-    v, total = np.zeros_like(w), np.zeros_like(w)
+    total = np.zeros_like(w)
     run.bound(STEPS, steps.clip, stretch=white.stretch * plan.stretch)
     release = run.steps(STEPS, steps.n_steps)
+    way = GradientSteps(steps.size, steps.momentum)
+    if steps.follow_curvature:
+        noise_std = release.mechanism.noise_std / problem.n_rows
+        way = curvature_steps(white, decay, plan, rules, noise_std)
     for t in range(steps.n_steps):
         released = release.ask(rows, SumOfSlopes(w, release.mechanism))
-        v = steps.momentum * v + released / problem.n_rows + decay @ (w - first)
-        w = w - steps.size * v
+        w = way.moved(w, released / problem.n_rows, decay @ (w - first))
         if t >= steps.first:
             total += w
     return (white.A @ (total / (steps.n_steps - steps.first))).T, steps
+
+
+def curvature_steps(white, decay, plan, rules, noise_std):
+    """Return the `CurvatureSteps` of a map of rows, whose mean gradients have this noise."""
+    A, bias = white.A, plan.problem.bias
+    known = white.moment - white.noise * np.eye(len(A))
+    # The constant is public, whatever the moment says of it.
+    mean = np.append(known[:-1, -1] / bias, bias)
+    return CurvatureSteps(
+        moment=A @ white.moment @ A,
+        mean=A @ mean,
+        penalty=decay,
+        noise_std=noise_std,
+        longest_move=rules.longest_move,
+    )
 
 
 def _from_mapped(A, weights):
@@ -206,8 +231,13 @@ def choose_steps(white, plan, rules):
         schedule = _as_asked(tuned.Schedule(n_steps, momentum, 0.5, math.inf), plan)
         return _take(schedule, math.inf, white, plan, rules)
     clip, max_clip = _choose_clip(white, plan, rules)
-    schedules = tuned.SCHEDULES_WITHOUT_MOMENT if white.moment is None else rules.schedules
     share = white.effective_columns / plan.problem.n_columns
+    if _may_follow_curvature(white, plan, clip):
+        for quiet in rules.quiet:
+            steps = _follow_curvature(quiet, clip, white, plan, rules)
+            if steps.noise < quiet.noise and share >= quiet.share:
+                return steps
+    schedules = tuned.SCHEDULES_WITHOUT_MOMENT if white.moment is None else rules.schedules
     # A penalty leaves few of the columns that it is on, however many there are.
     are_few = white.penalty is None and share < tuned.SHARE_OF_MANY_COLUMNS
     are_few = are_few and white.effective_columns >= tuned.FEWEST_OF_MANY_COLUMNS
@@ -221,6 +251,26 @@ def choose_steps(white, plan, rules):
         if steps.noise < schedule.noise:
             break
     return steps
+
+
+def _may_follow_curvature(white, plan, clip):
+    """Return whether steps may follow the curvature: where it is known, and nothing else is asked.
+
+    It is that of plain rows with one prediction each, of which typical ones aren't cut.
+    """
+    problem = plan.problem
+    settings = {plan.max_iter, plan.clipping_norm, plan.step_size, plan.momentum}
+    is_plain = {problem.typical_weight, problem.wanted_weight, problem.steepest} == {1.0}
+    return (
+        settings == {"auto"}
+        and plan.average
+        and plan.moment is not None
+        and problem.n_outputs == 1
+        and problem.bias > 0.0
+        and is_plain
+        and not plan.budget.of_groups
+        and clip >= typical_length(white, problem)
+    )
 
 
 def _as_asked(schedule, plan):
@@ -268,6 +318,31 @@ def _take(schedule, clip, white, plan, rules):
         unit = size * clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_rows
         noise, variances = float((power * signal).sum() * unit**2), power * unit**2
     return Steps(n_steps, size, schedule.momentum, first, clip, noise, None, white, variances, axes)
+
+
+def _follow_curvature(quiet, clip, white, plan, rules):
+    """Return steps that follow the curvature, by a `QuietSchedule`."""
+    problem, n_steps = plan.problem, quiet.n_steps
+    typical = rules.curvature * problem.smoothness
+    first = int(quiet.burn_in * n_steps)
+    signal, curvature, axes = _curvatures(white, typical, problem.alpha)
+    # Where noise hides a direction, or a part of it, rows are taken to be there all the same.
+    assumed = np.maximum(curvature, typical)
+    power = _noise_power(n_steps, 0.0, first, curvature / assumed) / assumed**2
+    unit = clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_rows
+    noise = float((power * signal).sum() * unit**2)
+    return Steps(
+        n_steps=n_steps,
+        size=1.0 / typical,
+        momentum=0.0,
+        first=first,
+        clip=clip,
+        noise=noise,
+        white=white,
+        variances=power * unit**2,
+        axes=axes,
+        follow_curvature=True,
+    )
 
 
 def _curvatures(white, of_loss, alpha):

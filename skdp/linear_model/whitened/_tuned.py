@@ -41,6 +41,20 @@ class Schedule(NamedTuple):
     noise: float
 
 
+class QuietSchedule(NamedTuple):
+    """A number of steps that follow the curvature, if so little noise and so much of rows is there.
+
+    They are taken if they are predicted to give a prediction less than the variance `noise`, and if
+    mapped rows fill this share of their columns.
+    """
+
+    n_steps: int
+    # The share of the iterates before those that are averaged.
+    burn_in: float
+    noise: float
+    share: float
+
+
 class Rules(NamedTuple):
     """What is automatic for a loss ("The automatic settings")."""
 
@@ -55,6 +69,10 @@ class Rules(NamedTuple):
     few: Schedule | None = None
     # The largest clip is the one whose noise is this many times what rows at it add to a mean.
     clip_noise: float = 0.08
+    # These are tried first of all ("Steps that follow the curvature"). In whole steps predictions
+    # move by the second number at most, as a root mean square.
+    quiet: tuple = ()
+    longest_move: float = math.inf
 
 
 # A logistic slope is at most 1, so that only rows of high leverage are clipped at 1.2.
@@ -103,6 +121,17 @@ RULES = {
     "huber": _LOG_LOSS._replace(curvature=0.6, few=None),
     "pinball": _LOG_LOSS._replace(curvature=0.3, few=None),
 }
+# Where noise is quiet, few steps that follow the curvature arrive where many steps along gradients
+# do. Twelve weren't enough for amounts whose tails are as heavy as Pareto's. There the mean of the
+# last six of sixteen is better than that of eight; squares arrive sooner. Six are enough for
+# squares, whose curvature doesn't bend, in rows that fill their columns. With more noise than this,
+# R2 or log loss was worse by more than .0003 on some table; log loss also was where rows fill fewer
+# of their columns than .7.
+_QUIET_SQUARES = (QuietSchedule(6, 0.5, 3e-6, 0.9), QuietSchedule(16, 0.5, 3e-6, 0.0))
+_QUIET_LOG_LOSS = (QuietSchedule(16, 0.625, 1e-3, 0.7),)
+# A pair of gradients makes the curvature between them no smaller than this share of what it was
+# (Powell 1978).
+LEAST_MEASURED_CURVATURE = 0.2
 # In a learnt ball columns are centred and of one size, and few slopes are far longer than others.
 # Smaller clips and more steps lose less there.
 RULES_IN_BALL = {
@@ -116,6 +145,9 @@ RULES_IN_BALL = {
             Schedule(40, 0.0, 0.3, 1.2),
             Schedule(10, 0.0, 0.3, math.inf),
         ),
+        quiet=_QUIET_LOG_LOSS,
+        # About as far as the curvature of a probability of a half tells.
+        longest_move=2.0,
     ),
     "tweedie": RULES["tweedie"]._replace(clip_noise=0.1),
     "huber": RULES["huber"]._replace(clip_noise=0.1),
@@ -127,13 +159,14 @@ RULES_IN_BALL = {
             Schedule(20, 0.0, 0.3, 7e-4),
             Schedule(40, 0.0, 0.3, math.inf),
         ),
+        quiet=_QUIET_SQUARES,
     ),
 }
 # Rows of few columns, each of which tells something, are cut less where steps begin at an earlier
 # fit: a cut would move that.
 RULES_FROM_START = {
-    **RULES_IN_BALL,
-    "log_loss": RULES_IN_BALL["log_loss"]._replace(clip_noise=0.1),
+    **{name: rules._replace(quiet=()) for name, rules in RULES_IN_BALL.items()},
+    "log_loss": RULES_IN_BALL["log_loss"]._replace(clip_noise=0.1, quiet=()),
 }
 # Without a moment, more steps with much momentum replace the whitening ("Constants").
 SCHEDULES_WITHOUT_MOMENT = (Schedule(100, 0.9, 0.3, math.inf),)

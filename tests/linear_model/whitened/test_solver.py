@@ -198,11 +198,12 @@ def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, rn
             steps = choose_steps(white, made, rules)
             least = min(rules.clip_noise * math.sqrt(n_rows / made.noise), rules.clip * 0.1)
             assert steps.clip >= 0.5 * least, name
-            assert 10 <= steps.n_steps <= 40, name
+            assert (6 if steps.follow_curvature else 10) <= steps.n_steps <= 40, name
             assert 0.0 <= steps.momentum <= 0.7, name
             assert 0 <= steps.first < steps.n_steps, name
             assert math.isfinite(steps.noise), name
-            assert steps.size == 1.0 / made.problem.smoothness, name
+            if not steps.follow_curvature:
+                assert steps.size == 1.0 / made.problem.smoothness, name
 
 
 def test_steps_on_squares_arrive_where_noise_is_small(rng):
@@ -271,7 +272,7 @@ def test_no_alpha_makes_a_step_too_long(name, rules, n_rows, alpha, rng):
     clean = np.diag([BIAS**2, 0.001, 0.05, 0.2, 0.4])
     vector = rng.standard_normal(15) * made.moment.mechanism.noise_std / n_rows
     white = whiten(clean + as_symmetric(vector, 5), made)
-    steps = choose_steps(white, made, rules)
+    steps = choose_steps(white, made, rules._replace(quiet=()))
     penalty = alpha * white.A @ white.A
     assert steps.size * np.linalg.eigvalsh(penalty)[-1] <= 1.0 + 1e-12
     curvature = white.A @ clean @ white.A * loss.smoothness + penalty
