@@ -178,7 +178,7 @@ WHITENED = [
     DPRidge(fit_intercept=False, data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0),
     # So little noise that few steps follow the curvature.
     DPLogisticRegression(epsilon=1e4, **TWO),
-    DPRidge(epsilon=1e4, adjacency="replace_one", target_bounds=(-1, 1), random_state=0),
+    DPRidge(epsilon=1e6, adjacency="replace_one", target_bounds=(-1, 1), random_state=0),
 ]
 # They don't read targets.
 TRANSFORMERS = [
