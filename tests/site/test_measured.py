@@ -64,6 +64,16 @@ def test_all_marks_are_of_tests():
     assert [name for name in marks if f'"{name}"' not in tests] == []
 
 
+def test_record_and_play_in_words(read):
+    numbers = numbers_of("privacy_model", "record and play")
+    assert {"29", "2026", "137"} <= numbers
+    audited = read("record_play", allowed="")
+    assert len(audited) == 137
+    assert max(int(row["neighbours"]) for row in audited) == 9
+    assert all(float(row["reach"]) <= 1.0 for row in audited)
+    assert not any(row["broken"] for row in read("record_play"))
+
+
 def ratio(read, race, claim):
     (row,) = read("speed_ratios", race=race, claim=claim)
     return float(row["median"])
