@@ -128,7 +128,7 @@ RULES = {
 # R2 or log loss was worse by more than .0003 on some table; log loss also was where rows fill fewer
 # of their columns than .7.
 _QUIET_SQUARES = (QuietSchedule(6, 0.5, 3e-6, 0.9), QuietSchedule(16, 0.5, 3e-6, 0.0))
-_QUIET_LOG_LOSS = (QuietSchedule(16, 0.625, 1e-3, 0.7),)
+_QUIET_LOG_LOSS = (QuietSchedule(16, 0.625, 3e-4, 0.7),)
 # A pair of gradients makes the curvature between them no smaller than this share of what it was
 # (Powell 1978).
 LEAST_MEASURED_CURVATURE = 0.2
