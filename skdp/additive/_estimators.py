@@ -131,9 +131,10 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         whether noise alone makes values as large. A product has one value, its coefficient: above
         0 where two curves strengthen each other. Its `std` is that of these curves as they are.
         `std` is not a sampling error. It is a prediction, mostly right to within a factor of 2
-        where there are records. For a classifier with given knots it is up to five times too small.
-        Where there are almost no records, the noise is larger. Words that the released counts don't
-        show, such as new ones, have the value 0.
+        where there are records. For a classifier with given knots it is up to five times too small,
+        and of columns that say the same, such as education in words and in years, up to three
+        times. Where there are almost no records, the noise is larger. Words that the released
+        counts don't show, such as new ones, have the value 0.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The mean decision value under the released counts.
     feature_importances_ : ndarray of shape (n_features,)

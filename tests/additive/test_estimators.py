@@ -289,6 +289,24 @@ def test_the_predicted_noise_is_that_of_fits():
     assert 0.2 < np.median(ratio) < 1.2
 
 
+@pytest.mark.long
+def test_of_columns_that_say_the_same_more_noise_is_left_than_predicted():
+    """Noise hides what tells them apart, and there it adds up from step to step."""
+    rng, words = np.random.default_rng(0), list("abcdefghij")
+    one, *others = rng.choice(words, (13, 8000))
+    X = pd.DataFrame({"one": one, "same": one, **dict(enumerate(others))}).rename(columns=str)
+    y, values, stds = rng.uniform(-1.0, 1.0, len(X)), [], []
+    given = {"target_bounds": (-1.0, 1.0), "categories": dict.fromkeys(X, words)}
+    for seed in range(6):
+        terms = DPAdditiveRegressor(random_state=seed, **given).fit(X, y).terms_[:2]
+        values.append(np.concatenate([term.values for term in terms]))
+        stds.append(np.concatenate([term.std for term in terms]))
+    ratio = np.std(values, axis=0, ddof=1) / np.sqrt(np.mean(np.square(stds), axis=0))
+    assert 1.5 < np.median(ratio) < 3.0
+    for cls in (DPAdditiveRegressor, DPAdditiveClassifier):
+        assert "columns that say the same" in cls.__doc__
+
+
 def test_what_is_noise_is_marked_and_kept():
     """To leave it out would cost more than it saves: weak effects look like noise, too."""
     rng = np.random.default_rng(0)
