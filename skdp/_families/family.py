@@ -125,9 +125,9 @@ class Family:
         """
         return ranges, 0.0
 
-    def last_release(self, learnt):
-        """Return the `Release` that follows the steps, by the plan of what is learnt, or None."""
-        return
+    def last_releases(self, learnt):
+        """Return what is released after the steps, `Planned` by the plan of what is learnt."""
+        return ()
 
     def learn(self, rows, units, plan, run):
         """Move the targets of rows to where a plan's releases tell that they lie: a `Learnt`."""

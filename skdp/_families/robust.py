@@ -11,6 +11,7 @@ from skdp._ball._tuned import WIDTH_OF_CUT
 from skdp._families.family import NO_EXPOSURE, Learnt
 from skdp._families.means import RegressionFamily
 from skdp._families.targets import as_targets, target_scale
+from skdp._release.release import named
 from skdp._rows.ball_queries import ExactQuantiles
 from skdp._rows.blocks import rounding_slack
 
@@ -65,8 +66,8 @@ class RobustFamily(RegressionFamily):
             of_errors=self.centred and self.quantile is not None,
         )
 
-    def last_release(self, learnt):
-        return learnt.errors
+    def last_releases(self, learnt):
+        return named(ERRORS, learnt.errors)
 
     def learn(self, rows, units, plan, run):
         """Learn the middle of targets, or their quantile, and their spread, and move them."""
@@ -112,7 +113,7 @@ class RobustFamily(RegressionFamily):
 
     def finish(self, rows, coefs, bias, plan, run):
         """Return how far the quantile of the errors is from 0."""
-        if plan.last is None:
+        if not plan.last:
             return 0.0
         rows.take_errors(coefs, bias)
         return self._quantiles(rows, ERROR_EDGES, self.quantile, ERRORS, run)

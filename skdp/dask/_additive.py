@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 
-from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.additive._tuned import COLUMNS_OF_EACH
 from skdp.dask._estimators import Reader, columns_and_units
-from skdp.dask._generalized import during
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
-from skdp.dask._twins import DaskClassifierMixin, DaskTwin, constraints_of_twin
+from skdp.dask._twins import DaskClassifierMixin, DaskRatesMixin, DaskTwin, constraints_of_twin
 
 
 @dataclass(frozen=True)
@@ -29,41 +27,6 @@ class DaskAdditive(DaskTwin):
     """Fits of additive models whose queries are answered where the rows are."""
 
     _learnt_too = "_kinds", "_read", "_untyped", "_basis", "_model", "_offsets"
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None):
-        """Learn the table and fit the terms privately.
-
-        Parameters
-        ----------
-        X : dask.dataframe.DataFrame or dask.array.Array of shape (n_samples, n_features)
-            Raw rows, in partitions. They are read twice. Copies of them, and later of the columns
-            that they become, are kept where there is room; see `DaskDPLogisticRegression`.
-        y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
-            Labels or targets, in partitions of as many rows as those of X.
-        groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
-            The person, household, ... of each row, as words or numbers, in the same partitions, of
-            which one has all rows of a group. Then the guarantee is for one group, with all its
-            rows, and the number of groups is public. None: each row is a record.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        RuntimeError
-            If a task fails on the workers; what it says isn't repeated.
-        TypeError
-            If X, y or groups is no Dask collection.
-        ValueError
-            If a parameter or the input is invalid, or rows of a group lie in two partitions; no
-            message quotes an entry of the data.
-        """
-        return self._fit_parts(X, y, groups)
 
     def _fit_parts(self, X, y, groups, exposure=None):
         """Fit the model; rows of exposure 0 count as null records from the start."""
@@ -323,7 +286,7 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
         self.random_state = random_state
 
 
-class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
+class DaskDPAdditiveRegressor(DaskRatesMixin, DaskAdditive, DPAdditiveRegressor):
     r"""Additive regression of a raw table, on Dask collections.
 
     Predicts
@@ -541,69 +504,3 @@ class DaskDPAdditiveRegressor(DaskAdditive, DPAdditiveRegressor):
         self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None, exposure=None):
-        """Learn the table and fit the terms privately.
-
-        Parameters
-        ----------
-        X : dask.dataframe.DataFrame or dask.array.Array of shape (n_samples, n_features)
-            Raw rows, in partitions. They are read twice. Copies of them, and later of the columns
-            that they become, are kept where there is room; see `DaskDPLogisticRegression`.
-        y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
-            Labels or targets, in partitions of as many rows as those of X.
-        groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
-            The person, household, ... of each row, as words or numbers, in the same partitions, of
-            which one has all rows of a group. Then the guarantee is for one group, with all its
-            rows, and the number of groups is public. None: each row is a record.
-        exposure : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
-            How much of each row was seen, 0 or more, in the same partitions; as private as y. The
-            model is then of the rate ``y / exposure``: see `fit` of the class in memory. None: each
-            row has an exposure of 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        RuntimeError
-            If a task fails on the workers; what it says isn't repeated.
-        TypeError
-            If X, y, groups or exposure is no Dask collection.
-        ValueError
-            If a parameter or the input is invalid, an exposure is negative or missing, or rows of a
-            group lie in two partitions; no message quotes an entry of the data.
-        """
-        return self._fit_parts(X, y, groups, exposure)
-
-    def predict(self, X, exposure=None):
-        """Predict for rows in memory or in partitions, as the class for rows in memory does.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Rows to predict.
-        exposure : array-like or Dask collection of shape (n_samples,), default=None
-            How much of each row is seen: predictions are then the rate times the exposure.
-
-        Returns
-        -------
-        y : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_outputs)
-            Predictions; of a Dask collection a lazy array.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
-        """
-        means = self._mapped("predict", X)
-        if exposure is None:
-            return means
-        return during(self._family(has_exposure=True), means, exposure)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from skdp._sklearn import _fit_context
 from skdp.dask._parts import RowReader
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns
@@ -95,42 +94,6 @@ class DaskWhitened(DaskTwin):
     """Fits of private whitening whose queries are answered where the rows are."""
 
     _learnt_too = "_std_error_parts", "_estimand"
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None):
-        """Fit the model privately.
-
-        Parameters
-        ----------
-        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-            Training rows, in partitions. They are read twice, and copies are kept for the length of
-            the fit: in the memory of workers, or without a client in memory or a temporary file.
-            Partitions for which that has no room are read at every pass, too.
-        y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
-            Labels or targets, in partitions of as many rows as those of X.
-        groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
-            The person, household, ... of each row, as words or numbers, in the same partitions, of
-            which one has all rows of a group. Then the guarantee is for one group, with all its
-            rows, and the number of groups is public. None: each row is a record.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        RuntimeError
-            If a task fails on the workers; what it says isn't repeated.
-        TypeError
-            If X, y or groups is no Dask collection.
-        ValueError
-            If a parameter or the input is invalid, or rows of a group lie in two partitions; no
-            message quotes an entry of the data.
-        """
-        return self._fit_parts(X, y, groups)
 
     def _fit_parts(self, X, y, groups, exposure=None):
         """Fit the model; families that take an exposure of each row say so by `_with_exposure`."""

@@ -1,95 +1,11 @@
 """Generalized linear models with a log link on Dask collections."""
 
-import numpy as np
-from dask.base import is_dask_collection
-
-from skdp._checks import check_exposure
-from skdp._sklearn import _fit_context
 from skdp.dask._estimators import DaskWhitened
-from skdp.dask._twins import constraints_of_twin
+from skdp.dask._twins import DaskRatesMixin, constraints_of_twin
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPTweedieRegressor
 
 
-def during(family, means, exposure):
-    """Return means of so many exposures, which a family of rates takes."""
-    if not is_dask_collection(exposure):
-        return family.during(means, exposure)
-    blocks = getattr(exposure, "values", exposure)
-    return means * blocks.map_blocks(lambda one: check_exposure(one, len(one)), dtype=np.float64)
-
-
-class _DaskGeneralized(DaskWhitened):
-    """Generalized linear models with a log link, on Dask collections."""
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None, exposure=None):
-        """Fit the model privately.
-
-        Parameters
-        ----------
-        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-            Training rows, in partitions. They are read twice, and copies are kept for the length of
-            the fit: in the memory of workers, or without a client in memory or a temporary file.
-            Partitions for which that has no room are read at every pass, too.
-        y : dask.array.Array or dask.dataframe.Series
-            Targets: counts or amounts, 0 or more, in partitions of as many rows as those of X.
-        groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
-            The person, household, ... of each row, as words or numbers, in the same partitions, of
-            which one has all rows of a group. Then the guarantee is for one group, with all its
-            rows, and the number of groups is public. None: each row is a record.
-        exposure : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
-            How much of each row was seen, 0 or more, in the same partitions; as private as y. The
-            model is then of the rate ``y / exposure``: see `fit` of the class in memory. None: each
-            row has an exposure of 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        RuntimeError
-            If a task fails on the workers; what it says isn't repeated.
-        TypeError
-            If X, y, groups or exposure is no Dask collection.
-        ValueError
-            If a parameter or the input is invalid, an exposure is negative or missing, or rows of a
-            group lie in two partitions; no message quotes an entry of the data.
-        """
-        return self._fit_parts(X, y, groups, exposure)
-
-    def predict(self, X, exposure=None):
-        """Predict for rows in memory or in partitions, as the class for rows in memory does.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Rows to predict.
-        exposure : array-like or Dask collection of shape (n_samples,), default=None
-            How much of each row is seen: predictions are then the rate times the exposure.
-
-        Returns
-        -------
-        y : ndarray or dask.array.Array of shape (n_samples,)
-            Predictions; of a Dask collection a lazy array.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
-        """
-        means = self._mapped("predict", X)
-        if exposure is None:
-            return means
-        return during(self._family(has_exposure=True), means, exposure)
-
-
-class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
+class DaskDPPoissonRegressor(DaskRatesMixin, DaskWhitened, DPPoissonRegressor):
     r"""Poisson regression by private whitening, on Dask collections.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and counts :math:`y_i` over a
@@ -325,7 +241,7 @@ class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
         self.random_state = random_state
 
 
-class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
+class DaskDPGammaRegressor(DaskRatesMixin, DaskWhitened, DPGammaRegressor):
     r"""Gamma regression by private whitening, on Dask collections.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and amounts :math:`y_i` over a
@@ -561,7 +477,7 @@ class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
         self.random_state = random_state
 
 
-class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
+class DaskDPTweedieRegressor(DaskRatesMixin, DaskWhitened, DPTweedieRegressor):
     r"""Tweedie regression by private whitening, on Dask collections.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i` over a

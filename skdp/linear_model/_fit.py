@@ -18,7 +18,8 @@ from skdp._estimator import is_private
 from skdp._rows.blocks import rounding_slack
 from skdp._rows.groups import encode_groups
 from skdp._rows.numbers import validate_numbers
-from skdp.linear_model._base import RowPrivateEstimator
+from skdp._sklearn import _fit_context
+from skdp.linear_model._base import RowPrivateEstimator, weights_public
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._row_bounds import RowBounds, RowTreatment
 
@@ -53,14 +54,58 @@ class Solution(NamedTuple):
 class BaseLinear(RowPrivateEstimator):
     """The fit of linear models that protect rows.
 
-    Subclasses are methods: they plan, and take steps. `fit` itself reads rows and makes the plan.
+    Subclasses are methods: they plan, and take steps. `fit` reads rows and makes the plan. Methods
+    that take more than weights have their own.
     """
 
     # Subclasses take steps.
+    _plan: Callable
     _take_steps: Callable
     _set_steps: Callable
     # Estimators that use one thread have no such parameter.
     n_jobs = None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, public_weight=None):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are kept in their precision, but for
+            methods by coordinates, which copy them by column as float64.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of a regression, one or more of each row; or labels of any type that can be
+            sorted.
+        public_weight : array-like of shape (n_samples,), default=None
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter. The contribution of a record to a
+            release is clipped to the same bound, whatever its weight. Weights are assumed public,
+            and are not published. They must not depend on the records, and keep their positions if
+            a record changes. A Series must have the index of X. In a meta-estimator they need
+            metadata routing, see ``set_fit_request``. Without weights all records count equally.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, if labels have one class, or a class that isn't
+            among those declared; no message quotes an entry of the data.
+        TypeError
+            If X or y is of a kind that can't be read, such as sparse rows for a `solver` without.
+        """
+        rows, units = self._read_rows(X, y, public_weight, order=self._order(X))
+        plan = self._plan(*rows.sizes, scale=rows.scale)
+        return self._fit(rows, plan, units, weights_public(public_weight))
+
+    def _order(self, X):
+        """Return the order in memory that rows are read in, None for any."""
 
     def _assumed(self):
         return self._family().assumed + super()._assumed()

@@ -17,13 +17,12 @@ from skdp._rows.bounds import (
     summation_slack,
     uncentred,
 )
-from skdp._sklearn import Interval, StrOptions, _fit_context
+from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
     COMMON_CONSTRAINTS,
     POSITIVE,
     public_feature_bounds,
-    weights_public,
 )
 from skdp.linear_model._fit import BaseLinear
 from skdp.linear_model._plan import Problem
@@ -89,44 +88,6 @@ class BaseDPCD(BaseLinear):
     smoothness: object
     smoothness_budget: float
     step_size: float | str
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, public_weight=None):
-        """Fit the model privately.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR. They are copied by column, as float64.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets of a regression, one or more of each row; or labels of any type that can be
-            sorted.
-        public_weight : array-like of shape (n_samples,), default=None
-            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
-            loss is the weighted mean, so only ratios matter. The contribution of a record to a
-            release is clipped to the same bound, whatever its weight. Weights are assumed public,
-            and are not published. They must not depend on the records, and keep their positions if
-            a record changes. A Series must have the index of X. In a meta-estimator they need
-            metadata routing, see ``set_fit_request``. Without weights all records count equally.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid, if labels have one class, or a class that isn't
-            among those declared; no message quotes an entry of the data.
-        TypeError
-            If X is of a kind that can't be read.
-        """
-        rows, units = self._read_rows(X, y, public_weight)
-        plan = self._plan(*rows.sizes, scale=rows.scale)
-        return self._fit(rows, plan, units, weights_public(public_weight))
 
     def _without_ball(self):
         if self._is_greedy:

@@ -226,7 +226,7 @@ class BaseWhitened(BaseLinear):
             budget,
             ball=ball,
             ranges=learnt,
-            last=family.last_release(learnt),
+            last=family.last_releases(learnt),
             left=1.0 - spent,
             moment_budget=self.moment_budget,
             public_moment=moment,

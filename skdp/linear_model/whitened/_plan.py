@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from skdp._ball._plan import ERRORS, N_LENGTHS, BallPlan, TargetsPlan
+from skdp._ball._plan import N_LENGTHS, BallPlan, TargetsPlan
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._release.plan import SPLIT_SLACK, Plan
 from skdp._release.release import Release, costs_of, named
@@ -75,7 +75,7 @@ class WhitenedPlan(Plan):
     1, until `following`. `moment` is of the sum of rows' outer products with themselves, and None
     if it isn't bought; `public_moment`, of rows as they are, may stand in its place.
     `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
-    the whole budget. `last` is released after the steps, if anything is. `roughness` is a positive
+    the whole budget. `last` are released after the steps, if anything is. `roughness` is a positive
     semidefinite matrix P: the objective has ``coef P coef / 2`` too, of coefficients of rows as
     they are, without the intercept's. The rest is as in the estimators, "auto" included.
     """
@@ -87,7 +87,7 @@ class WhitenedPlan(Plan):
     noise: float
     ball: BallPlan | None = None
     ranges: TargetsPlan | None = None
-    last: Release | None = None
+    last: tuple = ()
     roughness: np.ndarray | None = None
     stretch: float = 1.0
     outside: Callable | None = None
@@ -182,7 +182,7 @@ class WhitenedPlan(Plan):
             *learnt_before(self.ranges, self.ball),
             *named(MOMENT, self.moment),
             *named(STEPS, self.steps.split(n_steps)),
-            *named(ERRORS, self.last),
+            *self.last,
         )
 
 
@@ -231,7 +231,7 @@ def plan_whitened(
     roughness=None,
     ball=None,
     ranges=None,
-    last=None,
+    last=(),
     left=1.0,
 ):
     """Plan private whitening, by the settings of the estimators.
@@ -345,7 +345,7 @@ def plan_inference(
     public_moment=None,
     ball=None,
     ranges=None,
-    last=None,
+    last=(),
     left=1.0,
 ):
     """Plan private whitening with standard errors, by the settings of the estimators.
