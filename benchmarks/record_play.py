@@ -1,7 +1,8 @@
 """Record a fit, play it again with one record changed, and compare: an audit of all estimators.
 
 The method is Re:cord-play (Cebere et al., arXiv 2602.17454). Its package isn't on the package
-index, so this is written from the paper. It shares no code with the replays of the tests.
+index, so this is written anew, from the paper's abstract and what its package says of itself. It
+shares no code with the replays of the tests.
 
 A run on records D is recorded: each call of a mechanism with its parameters, its input and its
 output, and each draw of random numbers. A run on a neighbour D' gets the same outputs, and so has
