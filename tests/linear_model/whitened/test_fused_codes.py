@@ -38,6 +38,8 @@ N, NULL = 700, [0, 16, 500, 699]
 NO_NOISE = GaussianMechanism(math.inf, 0.0, 1, 1)
 # The form of each part, how many entries it has, and how many columns.
 PARTS = [("hats", 2, 4), ("ones", 1, 3), ("others", 4, 6), ("hats", 2, 5), ("ones", 1, 1)]
+# So many hats and ones that some are left where several are taken at once.
+PARTS += [("hats", 2, 2), ("ones", 1, 2), ("ones", 1, 2), ("ones", 1, 1)]
 D = sum(width for *_, width in PARTS)
 
 
