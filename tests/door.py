@@ -30,6 +30,7 @@ from skdp._ball._solver import (
     learn_quantiles,
     learn_sizes,
     learn_targets,
+    log_of_quotient,
     outside,
 )
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
@@ -48,6 +49,7 @@ from skdp._families.losses import (
 )
 from skdp._families.means import FEW_FOR_TARGETS
 from skdp._families.penalties import Penalty, make_penalty
+from skdp._families.replacements import Errors, Sides
 from skdp._families.targets import RateUnits, as_targets, clip_targets, encode_labels
 from skdp._families.weights import EVEN, Weights, WeightScale, class_scale, weigh
 from skdp._progress import progress, showing, showing_nothing
@@ -251,7 +253,6 @@ from skdp.ledger._account import ALREADY_CHARGED, LEDGER_CONSTRAINT, Account, re
 from skdp.linear_model import (
     _base as linear_model_base_module,
     _fit as fit_module,
-    _memory as memory_module,
     _row_bounds as row_bounds_module,
 )
 from skdp.linear_model._memory import MemoryRows

@@ -25,6 +25,7 @@ FIRST_RANGES, RANGES, MIDDLES = (
     "middles of targets",
 )
 SPREAD, ERRORS = "spread of targets", "errors of predictions"
+SIDES = "amounts and what is expected"
 
 
 @dataclass(frozen=True)
@@ -392,3 +393,35 @@ def plan_counts(budget, ranges, *, left, n_rows, slack, quantile, of_errors):
         errors = count(left * tuned.SHARE_OF_ERRORS, ERROR_EDGES)
         share = share + tuned.SHARE_OF_ERRORS
     return CountsPlan(ranges=ranges, spread=spread, errors=errors), left * share
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatesPlan(_Learning):
+    """What is learnt of amounts: their sizes, or None if they are known; and both sides in the end.
+
+    `sides` are two sums of numbers that aren't negative, of each record a vector that is cut to a
+    radius. They are planned for the radius 1, and None where nothing is mended in the end.
+    """
+
+    sizes: TargetsPlan | None
+    sides: Release | None
+
+    @property
+    def releases(self):
+        """What a run releases of targets before the steps, in order."""
+        return () if self.sizes is None else self.sizes.releases
+
+
+def plan_sides(budget, share, *, n_rows, slack):
+    """Plan the sums of amounts and of what is expected of them, with a share of mu^2.
+
+    Of vectors without negative numbers two are at most sqrt(2) times as far apart as one is long.
+    """
+    return budget.release(
+        bound=1.0,
+        pair_bound=math.sqrt(2.0),
+        share=share,
+        size=2,
+        n_records=n_rows,
+        slack=slack,
+    )

@@ -40,6 +40,7 @@ from skdp._rows.ball_queries import (
     CountsOfLengths,
     LongestLength,
     SumOfCutRows,
+    SumOfCutSides,
     SumOfSquares,
 )
 
@@ -215,13 +216,14 @@ def learn_targets(rows, *, plan, run):
 
 
 @np.errstate(all="ignore")
-def learn_sizes(rows, *, plan, run, noise):
-    """Return means of targets that aren't negative, and sizes from which on slopes are cut.
+def learn_sizes(rows, *, plan, run, noises):
+    """Return means of targets that aren't negative, and sizes from which on they are cut.
 
-    Returned, too, are the shares of records that counts show to have any. All are of shape (k,),
-    and follow from counts of targets by size. Cutting at a smaller size moves the
-    mean by more. A larger size has more noise: in a prediction, `noise` times the size over the
-    mean. The size that is returned has the smallest sum of the squares of both.
+    Returned, too, are the shares of records that counts show to have any. Means and shares are of
+    shape (k,), and all follow from counts of targets by size. Cutting at a smaller size moves the
+    mean by more. A larger size has more noise: in a prediction, one of the `noises` times the size
+    over the mean. The size with the smallest sum of the squares of both is returned for each of
+    the noises, in an array of shape (k, noises).
     """
     k = plan.n_targets
     zeros = np.zeros(k)
@@ -238,27 +240,28 @@ def learn_sizes(rows, *, plan, run, noise):
     noise_std, by_chance = plan.sides.mechanism.noise_std, tuned.CHANCE_OF_NOISE_NEARBY
     largest_noise = loudest(noise_std, 2 * k * bins.n_bins, by_chance)
     learnt = [
-        _size_of(one, bins, unit, largest_noise, noise, plan.n_rows)
+        _sizes_of(one, bins, unit, largest_noise, noises, plan.n_rows)
         for one, unit in zip(counts, units.tolist(), strict=True)
     ]
-    means, sizes, shares = np.transpose(learnt)
+    means, sizes, shares = map(np.array, zip(*learnt, strict=True))
     return means, sizes, shares
 
 
-def _size_of(counts, bins, unit, largest_noise, noise, n_rows):
-    """Return the mean and the size of one target, and how many have one; see `learn_sizes`."""
+def _sizes_of(counts, bins, unit, largest_noise, noises, n_rows):
+    """Return the mean and the sizes of one target, and how many have one; see `learn_sizes`."""
     known = np.flatnonzero(counts > largest_noise)
     if not known.size:
-        return unit, unit, 0.0
+        return unit, [unit] * len(noises), 0.0
     last = min(known[-1] + tuned.BINS_BESIDE, bins.n_bins - 1)
     ends = unit * np.array([bins.end(place) for place in range(last + 1)])
     shares = np.maximum(counts[: last + 1], 0.0) / n_rows
     sizes = MIDDLE * ends
     mean = float(shares @ sizes)
     cut = np.array([shares @ np.maximum(sizes - end, 0.0) for end in ends])
-    best = np.argmin(np.square(cut) + np.square(noise * ends))
+    best = [np.argmin(np.square(cut) + np.square(noise * ends)) for noise in noises]
     # Zeros are in the first bin.
-    return mean, max(float(ends[best]), mean), float(counts[known[known > 0]].sum()) / n_rows
+    share = float(counts[known[known > 0]].sum()) / n_rows
+    return mean, [max(float(ends[place]), mean) for place in best], share
 
 
 def learn_quantiles(rows, run, name, *, edges, wanted):
@@ -271,6 +274,29 @@ def learn_quantiles(rows, run, name, *, edges, wanted):
     if not below[-1] > 0.0:
         return np.zeros_like(wanted)
     return np.interp(np.asarray(wanted) * below[-1], below[:-1], edges)
+
+
+def learn_quotient(rows, run, name, *, radius):
+    """Return the logarithm of the quotient of the sums of two columns, of rows cut to a radius.
+
+    No entry of the rows is negative.
+    """
+    mechanism = run.bound(name, radius)
+    query = SumOfCutSides(np.zeros(2), np.ones(2), radius, mechanism)
+    return log_of_quotient(run.ask(name, rows, query), mechanism.noise_std)
+
+
+def log_of_quotient(released, noise_std):
+    """Return the logarithm of the quotient of two released sums, as it is expected to be.
+
+    Neither sum is believed below some deviations of its noise. What is returned is shrunk as if it
+    were normal about 0 and had the noise of both.
+    """
+    sums = np.maximum(released, tuned.DEVIATIONS_OF_SIDES * noise_std)
+    variance = np.square(noise_std / sums).sum()
+    spread = tuned.SPREAD_OF_QUOTIENTS**2
+    shift = float(np.log(sums[0] / sums[1]) * spread / (spread + variance))
+    return min(max(shift, -tuned.LARGEST_QUOTIENT), tuned.LARGEST_QUOTIENT)
 
 
 def hardly_tells(plan):

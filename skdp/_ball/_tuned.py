@@ -125,3 +125,8 @@ DEVIATIONS_OF_BINS_IN_A_ROW = 2.75
 # the noise of the centre: targets usually reach about as far on both sides of their mean.
 SMALLEST_SHARE_OF_OTHER_END = 0.5
 DEVIATIONS_OF_CENTRE = 5.0
+
+# Neither of two sums is believed below so many deviations of its noise. The logarithm of their
+# quotient is taken to have this spread, whatever the data, and to be within the last number ("The
+# mean in the end" in doc/theory/whitening.rst).
+DEVIATIONS_OF_SIDES, SPREAD_OF_QUOTIENTS, LARGEST_QUOTIENT = 3.0, 0.3, 1.0

@@ -126,15 +126,23 @@ class Family:
         return ranges, 0.0
 
     def last_releases(self, learnt):
-        """Return what is released after the steps, `Planned` by the plan of what is learnt."""
+        """Return what follows the steps, each `Planned`, by the plan of what is learnt."""
         return ()
+
+    def followed(self):
+        """Return the family of a fit that another one, to the same targets, follows and ends."""
+        return self
+
+    def known(self, units):
+        """Return the family of a fit to targets that an earlier fit moved to these units."""
+        return self
 
     def learn(self, rows, units, plan, run):
         """Move the targets of rows to where a plan's releases tell that they lie: a `Learnt`."""
         return Learnt(units)
 
-    def finish(self, rows, coefs, bias, plan, run):
-        """Return what is added to predictions in the end, in the units of targets in training.
+    def finish(self, rows, coefs, bias, units, plan, run):
+        """Return what is added to linear predictions in the end, in the units of training.
 
         Coefficients are those of rows as they are; `bias` is the intercept's constant.
         """

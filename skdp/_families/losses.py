@@ -379,8 +379,17 @@ class Tweedie:
 
     def gradient(self, y, m):
         """Return the derivative in `m`."""
+        amounts, expected = self.sides(y, m)
+        return expected - amounts
+
+    def sides(self, y, m):
+        """Return what an amount adds to the derivative, and what is expected of it.
+
+        Added up over rows, their quotient is by what all predictions are to be multiplied so that
+        the derivatives add up to 0: both are multiplied by powers of a common factor.
+        """
         m = np.clip(m, -self.reach, self.reach)
-        return np.exp((2.0 - self.power) * m) - y * np.exp((1.0 - self.power) * m)
+        return y * np.exp((1.0 - self.power) * m), np.exp((2.0 - self.power) * m)
 
 
 @dataclass(frozen=True)
@@ -398,11 +407,10 @@ class TweedieRate(Tweedie):
         seen = y[..., 1] * _power_integral(2.0 - self.power, m)
         return seen - y[..., 0] * _power_integral(1.0 - self.power, m)
 
-    def gradient(self, y, m):
-        """Return the derivative in `m`."""
-        m = np.clip(m, -self.reach, self.reach)
-        expected = y[..., 1] * np.exp((2.0 - self.power) * m)
-        return expected - y[..., 0] * np.exp((1.0 - self.power) * m)
+    def sides(self, y, m):
+        """Return what an amount adds to the derivative, and what is expected of its exposure."""
+        amounts, expected = super().sides(y[..., 0], m)
+        return amounts, y[..., 1] * expected
 
 
 def _power_integral(rate, m):

@@ -1,6 +1,6 @@
 """Targets of a regression that are mapped from a range, given or learnt, to [-1, 1]."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,9 @@ class MeanFamily(RegressionFamily):
 
     def loss(self, n_columns):
         return self.own_loss
+
+    def known(self, units):
+        return replace(self, bounds=units.bounds) if self.learns_targets else self
 
     def first_units(self, one_axis=True):
         return self.in_range(np.zeros((1, 1)), self.bounds, one_axis)[1]

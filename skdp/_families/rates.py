@@ -1,19 +1,21 @@
 """Counts and amounts whose mean has a log link, and their rates where rows have exposures."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from skdp._ball._plan import plan_targets
-from skdp._ball._solver import hardly_tells, learn_sizes
+from skdp._ball._plan import SIDES, RatesPlan, plan_sides, plan_targets
+from skdp._ball._solver import hardly_tells, learn_quotient, learn_sizes
 from skdp._checks import check_exposure
 from skdp._families import _tuned as tuned
 from skdp._families.family import Learnt, LinearModel, Slopes
 from skdp._families.losses import Tweedie, TweedieRate
 from skdp._families.means import RegressionFamily
+from skdp._families.replacements import Sides
 from skdp._families.targets import RateUnits, as_targets
+from skdp._release.release import named
 from skdp._rows.ball_queries import MeansOfTargets
 from skdp._rows.blocks import rounding_slack
 from skdp.exceptions import warn_user
@@ -36,6 +38,8 @@ _NO_EXPOSURE_GIVEN = (
     "meta-estimator by set_fit_request(exposure=True), or leave exposure_bounds out."
 )
 _NEGATIVE = "target_bounds must have a high above 0: targets aren't negative."
+# The noise of both sums in their quotient, over that of one release of the whole budget.
+_NOISE_OF_SIDES = math.sqrt(2.0 / tuned.SHARE_OF_SIDES)
 _POWER = "power must be 0 or at least 1: no distribution has one in between."
 
 
@@ -53,6 +57,10 @@ class RateFamily(RegressionFamily):
     expects_exposure: bool = False
     # The public bound on exposures, infinite where none is given.
     longest: float = math.inf
+    # An earlier fit moved targets to their units, and learnt their sizes.
+    is_known: bool = False
+    # Another fit to the same targets follows, and mends the mean in the end.
+    is_followed: bool = False
 
     takes_several: ClassVar = False
     half_width: ClassVar = 1.0
@@ -66,7 +74,7 @@ class RateFamily(RegressionFamily):
     @property
     def learns_targets(self):
         """Whether a fit learns the size of targets."""
-        return self.is_private
+        return self.is_private and not self.is_known
 
     @property
     def _reach(self):
@@ -125,6 +133,25 @@ class RateFamily(RegressionFamily):
             warn_user(_FEW_FOR_SIZES)
         return sizes, spent
 
+    def plan_rest(self, budget, ranges, left, n_records):
+        sides, spent = None, 0.0
+        if self.is_private and self.centred and not self.is_followed:
+            spent = left * tuned.SHARE_OF_SIDES
+            slack = rounding_slack(n_records, 2, 1)
+            sides = plan_sides(budget, spent, n_rows=n_records, slack=slack)
+        if ranges is None and sides is None:
+            return None, 0.0
+        return RatesPlan(sizes=ranges, sides=sides), spent
+
+    def last_releases(self, learnt):
+        return () if learnt is None else named(SIDES, learnt.sides)
+
+    def followed(self):
+        return replace(self, is_followed=True)
+
+    def known(self, units):
+        return replace(self, is_known=True)
+
     # A warning about an overflow would reveal something of the data.
     @np.errstate(all="ignore")
     def learn(self, rows, units, plan, run):
@@ -133,17 +160,22 @@ class RateFamily(RegressionFamily):
         Without an intercept a prediction of 0 is a mean of 1, whatever the targets are. Exposures
         are divided by theirs.
         """
+        if self.is_known:
+            return Learnt(units, Slopes(length=units.size, steepness=1.0))
         if plan.ranges is None:
             query = MeansOfTargets()
             means = query.means(rows.of_targets(weighted=True).ask(query))
-            sizes = shares = np.ones(len(means))
+            sizes, shares = np.ones((len(means), 2)), np.ones(len(means))
         else:
-            targets, noise = rows.of_targets(), plan.noise_in_predictions
-            means, sizes, shares = learn_sizes(targets, plan=plan.ranges, run=run, noise=noise)
-        units = self._units_of(means, sizes)
+            noise = plan.noise_in_predictions
+            noises = noise, noise * _NOISE_OF_SIDES / plan.problem.n_columns
+            means, sizes, shares = learn_sizes(
+                rows.of_targets(), plan=plan.ranges.sizes, run=run, noises=noises
+            )
+        units = self._units_of(means, sizes[:, 0])
         if self.has_exposure and shares[1] < tuned.FEWEST_EXPOSED:
             warn_user(_FEW_EXPOSED)
-        mean, size = units.mean, float(sizes[0]) / units.exposure
+        mean, (size, size_in_sums) = units.mean, sizes[0] / units.exposure
         # At predictions of the mean the derivative's slope is one.
         steepness = 1.0
         if not (self.centred and mean > 0.0):
@@ -151,9 +183,10 @@ class RateFamily(RegressionFamily):
             power = self.power
             steepness = max(np.float64(mean) ** (2.0 - power), 2.0 - power + (power - 1.0) * mean)
             steepness, mean = float(np.clip(steepness, 1.0, _STEEPEST)), 1.0
-        units = units._replace(mean=mean)
+        size, size_in_sums = (max(float(one) / mean, 1.0) for one in (size, size_in_sums))
+        units = units._replace(mean=mean, size=size, size_in_sums=size_in_sums)
         rows.move_targets(units)
-        return Learnt(units, Slopes(length=max(size / mean, 1.0), steepness=steepness))
+        return Learnt(units, Slopes(length=size, steepness=steepness))
 
     def _units_of(self, means, sizes):
         """Return the units of targets, and of exposures if there are some, of such means and sizes.
@@ -166,6 +199,16 @@ class RateFamily(RegressionFamily):
         exposure = min(float(means[1]), longest)
         exposure = exposure if exposure > 0.0 else 1.0
         return RateUnits(float(means[0]) / exposure, exposure, longest, has_exposure=True)
+
+    # A warning about an overflow would reveal something of the data.
+    @np.errstate(all="ignore")
+    def finish(self, rows, coefs, bias, units, plan, run):
+        """Return what makes predictions come to the amounts: cut slopes made them too small."""
+        if not plan.last:
+            return 0.0
+        rows.replace_targets(Sides(coefs, bias, self.loss(1)))
+        radius = math.hypot(units.size_in_sums, tuned.LARGEST_EXPECTED)
+        return learn_quotient(rows.of_targets(weighted=True), run, SIDES, radius=radius)
 
     def during(self, means, exposure):
         """Return predicted means of so many exposures of rows."""

@@ -10,6 +10,7 @@ from skdp._ball._solver import learn_quantiles, learn_targets
 from skdp._ball._tuned import WIDTH_OF_CUT
 from skdp._families.family import NO_EXPOSURE, Learnt
 from skdp._families.means import RegressionFamily
+from skdp._families.replacements import Errors
 from skdp._families.targets import as_targets, target_scale
 from skdp._release.release import named
 from skdp._rows.ball_queries import ExactQuantiles
@@ -111,11 +112,11 @@ class RobustFamily(RegressionFamily):
             bounds = midpoint - reach, midpoint + reach
         return core._replace(midpoint=start, half_width=spread, bounds=bounds)
 
-    def finish(self, rows, coefs, bias, plan, run):
+    def finish(self, rows, coefs, bias, units, plan, run):
         """Return how far the quantile of the errors is from 0."""
         if not plan.last:
             return 0.0
-        rows.take_errors(coefs, bias)
+        rows.replace_targets(Errors(coefs, bias))
         return self._quantiles(rows, ERROR_EDGES, self.quantile, ERRORS, run)
 
     def _quantiles(self, rows, edges, wanted, name, run):

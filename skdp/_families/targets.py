@@ -39,6 +39,9 @@ class RateUnits(NamedTuple):
     # A row that was seen for longer counts as long as this.
     longest: float = np.inf
     has_exposure: bool = False
+    # Slopes, and sums in the end, are cut where amounts are so many times their mean.
+    size: float = 1.0
+    size_in_sums: float = 1.0
 
     def move(self, targets):
         """Return targets in these units: one column of amounts, or a second one of exposures.

@@ -182,6 +182,14 @@ class SumOfCutRows(BoundedQuery):
 
 
 @dataclass(frozen=True, eq=False)
+class SumOfCutSides(SumOfCutRows):
+    """The same of rows without negative entries, of which no two are more than orthogonal."""
+
+    def pair_bound(self, place):
+        return math.sqrt(2.0) * self.radius
+
+
+@dataclass(frozen=True, eq=False)
 class SumOfSquares(BoundedQuery):
     """The sum of the squares of such rows, by column."""
 

@@ -295,11 +295,12 @@ class BaseAdditive(
         """Return a first fit without what noise alone tells of words."""
         return fitted.of_known_places() if is_private(self) else fitted
 
-    def _plan_first(self, model, basis, plan, n_targets, *, by_group, scale=None):
+    def _plan_first(self, model, family, basis, plan, n_targets, *, by_group, scale=None):
         """Return the plan of a linear model of the columns of a basis."""
         model.alpha = strength_of(self.alpha, plan.n_rows)
         return self._plan_model(
             model,
+            family,
             basis,
             plan.rest,
             plan.n_rows,

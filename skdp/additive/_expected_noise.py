@@ -55,7 +55,6 @@ class ExpectedNoiseMixin:
     # Subclasses give these for their linear models.
     _family: Callable
     _linear: Callable
-    _of_known_units: Callable
     _plan_first: Callable
     _plan_second: Callable
     _plan_table: Callable
@@ -90,15 +89,15 @@ class ExpectedNoiseMixin:
         """Return the `ExpectedNoise` of a fit with such a budget, in the units of training."""
         specs = read_specs([""] * n_features, [NUMERIC] * n_features)
         plan = self._plan_table(budget, specs, n_rows, n_outputs)
-        linear = self._linear()
+        linear, family = self._linear(), self._family()
         rules = linear._rules(n_outputs, in_ball=True)
-        loss = linear._family().loss(n_outputs).name
+        loss = family.loss(n_outputs).name
         if isinstance(plan, ConstantPlan):
             # All rows are predicted alike.
             return ExpectedNoise(math.inf, math.nan, whitened.TYPICAL_EFFECTS[loss])
         basis = _even_basis(n_features, plan)
         first = expected_steps(
-            self._plan_first(linear, basis, plan, n_outputs, by_group=False),
+            self._plan_first(linear, family, basis, plan, n_outputs, by_group=False),
             rules,
             moment=_even_moment(basis),
             # No row is longer, and most are about as long.
@@ -109,8 +108,8 @@ class ExpectedNoiseMixin:
         if plan.of_products is not None:
             effect = whitened.TYPICAL_EFFECTS[loss]
             view = _typical_view(basis, effect, self._product_rules(), plan.room)
-            second = self._of_known_units(_UNITS)
-            of_second = self._plan_second(second, view, plan, by_group=False)
+            known = family.known(_UNITS)
+            of_second = self._plan_second(self._linear(), known, view, plan, by_group=False)
             rules = linear._rules(n_outputs, in_ball=True, starts=True)
             fits.append(expected_steps(of_second, rules))
         return expected_noise(fits, loss)

@@ -27,6 +27,8 @@ class Fitted(NamedTuple):
         _, plan, ball, bias, _ = solution.training
         coefs = outside(ball, solution.coefs, bias)
         coefs[:, -1] *= bias
+        if solution.shift:
+            coefs[:, -1] += solution.shift
         width = columns.n_columns
         covariance = noise_covariance(solution.steps)[:width, :width]
         if ball is not None:

@@ -186,10 +186,10 @@ def plan_additive(
     rest = all_but.part(1.0 - share)
     of_products, room = None, 0.0
     if products is not None:
-        part = rest.part(1.0 - tuned.SHARE_OF_CURVES)
+        part = rest.part(1.0 - products.share_of_curves)
         room = products.columns * n_rows / max(part.calibrate(), 1e-300)
         if room >= max(tuned.LEAST_ROOM, len(specs.names) + tuned.LEAST_ROOM_BESIDE_CURVES):
-            rest, of_products = rest.part(tuned.SHARE_OF_CURVES), part
+            rest, of_products = rest.part(products.share_of_curves), part
 
     def make(specs, table_share):
         table = plan_table(

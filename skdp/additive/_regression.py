@@ -260,12 +260,6 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         """Return released means in [0, 1] as targets from -1 to 1 are trained on, of shape (k,)."""
         return 2.0 * means - 1.0
 
-    def _of_known_units(self, target_units):
-        model = self._linear()
-        if model._family().learns_targets:
-            model.target_bounds = target_units.bounds
-        return model
-
     def _set_target_units(self, model, target_units):
         """Publish the range that predictions are in, by the units of targets."""
         self.target_bounds_ = model.target_bounds_

@@ -40,7 +40,7 @@ class SecondFitMixin:
         return self._product_rules() if can_be_made else None
 
     def _plan_model(
-        self, model, columns, budget, n_rows, n_targets, *, by_group, scale, roughness=None
+        self, model, family, columns, budget, n_rows, n_targets, *, by_group, scale, roughness=None
     ):
         """Return the plan of a linear model of the columns of a basis, or of a second view."""
         model.data_norm, model.n_features_in_ = columns.norm_bound, columns.n_columns
@@ -55,6 +55,7 @@ class SecondFitMixin:
             # a hat's foot.
             alike=True,
             roughness=roughness,
+            family=family,
         )
 
     def _fit_models(
@@ -77,7 +78,11 @@ class SecondFitMixin:
         The table gives rows in these columns, in memory or in partitions.
         Return what was fitted, and the units of targets.
         """
-        of_model = self._plan_first(model, basis, plan, n_targets, by_group=by_group, scale=scale)
+        if plan.of_products is not None:
+            family = family.followed()
+        of_model = self._plan_first(
+            model, family, basis, plan, n_targets, by_group=by_group, scale=scale
+        )
         run.fill(MODEL, of_model.releases)
         rows = table.map_to(model._treatment(family), basis)
         with rows.at_work():
@@ -86,38 +91,35 @@ class SecondFitMixin:
             fitted = self._of_known_places(Fitted.of_columns(solution, basis))
             if plan.of_products is not None:
                 view = self._second_view(fitted, basis, signs, plan)
+                second_family = self._family(has_exposure=family.has_exposure).known(target_units)
                 second = self._second_model(
-                    view, target_units, plan, run, by_group=by_group, scale=scale
+                    view, second_family, plan, run, by_group=by_group, scale=scale
                 )
-                of_products = self._fit_second(rows, view, target_units, *second)
+                of_products = self._fit_second(rows, view, second_family, target_units, *second)
                 fitted = fitted.followed_by(of_products, view, signs)
         return fitted, target_units
 
-    def _fit_second(self, rows, view, target_units, model, of_model, run):
+    def _fit_second(self, rows, view, family, target_units, model, of_model, run):
         """Fit a linear model to the columns of a view of rows."""
-        with rows.view(model._treatment(model._family()), view):
+        with rows.view(model._treatment(family), view):
             solved = model._solve(rows, of_model, target_units, run, view.start)
         return Fitted.of_columns(solved, view)
 
-    def _second_model(self, view, target_units, plan, run, *, by_group, scale=None):
+    def _second_model(self, view, family, plan, run, *, by_group, scale=None):
         """Return a linear model of the columns of a view, its plan, and the run of its releases."""
-        model = self._of_known_units(target_units)
-        of_model = self._plan_second(model, view, plan, by_group=by_group, scale=scale)
+        model = self._linear()
+        of_model = self._plan_second(model, family, view, plan, by_group=by_group, scale=scale)
         run.fill(PRODUCTS, with_ending(of_model.releases, OF_PRODUCTS))
         return model, of_model, run.part(OF_PRODUCTS)
 
-    def _plan_second(self, model, view, plan, *, by_group, scale=None):
+    def _plan_second(self, model, family, view, plan, *, by_group, scale=None):
         """Return the plan of a linear model of the columns of a view."""
         noise = plan.of_products.calibrate() / plan.n_rows
         strength = strength_of(self.alpha, plan.n_rows)
         model.alpha = strength + view.penalty(self._product_rules(), noise)
         return self._plan_model(
-            model, view, plan.of_products, plan.n_rows, 1, by_group=by_group, scale=scale
+            model, family, view, plan.of_products, plan.n_rows, 1, by_group=by_group, scale=scale
         )
-
-    def _of_known_units(self, target_units):
-        """Return a linear model for targets whose units are known."""
-        return self._linear()
 
     def _second_view(self, fitted, basis, signs, plan):
         """Return the columns of a second fit, which follow from the first."""

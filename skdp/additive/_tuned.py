@@ -42,6 +42,8 @@ LARGEST_PENALTY = 1.0
 class ProductRules(NamedTuple):
     """What is chosen for a loss."""
 
+    # The share of mu^2 of what the table leaves that the curves have, where there is a second fit.
+    share_of_curves: float
     # The columns that the second fit may have, over its number of records times mu.
     columns: float
     # Curves in products have at least this share of the spread of the strongest.
@@ -58,9 +60,22 @@ class ProductRules(NamedTuple):
     curvature: float
 
 
+# The second fit has curves alone: products had more noise than they told. It takes off what is
+# noise of a curve, and has few columns, so that a small part of the budget is enough.
+_CURVES_OF_AMOUNTS = ProductRules(
+    share_of_curves=0.7,
+    columns=0.022,
+    strong=1.0,
+    most_in_little_room=0,
+    most=0,
+    penalty=20.0,
+    clip=1.2,
+    curvature=0.4,
+)
 # Squares bend alike everywhere, and a slope tells more of them than of a label.
 PRODUCT_RULES = {
     "log_loss": ProductRules(
+        share_of_curves=0.6,
         columns=0.022,
         strong=0.15,
         most_in_little_room=6,
@@ -70,6 +85,7 @@ PRODUCT_RULES = {
         curvature=0.1,
     ),
     "squared_error": ProductRules(
+        share_of_curves=0.6,
         columns=0.088,
         strong=0.03,
         most_in_little_room=8,
@@ -78,9 +94,9 @@ PRODUCT_RULES = {
         clip=1.6,
         curvature=0.8,
     ),
+    "poisson": _CURVES_OF_AMOUNTS,
+    "gamma": _CURVES_OF_AMOUNTS,
 }
-# The share of mu^2 of what the table leaves that the curves have, where there is a second fit.
-SHARE_OF_CURVES = 0.6
 # Curves that all have a smaller spread than this, over the largest coefficient, are of rounding
 # errors: these are some thousand times smaller.
 LARGEST_FLAT_CURVE = 1e-12

@@ -162,12 +162,13 @@ class DaskDPPoissonRegressor(DaskRatesMixin, DaskWhitened, DPPoissonRegressor):
 
     Notes
     -----
-    The method is that of `DPRidge`, with one difference. Counts of targets by size are released
+    The method is that of `DPRidge`, with two differences. Counts of targets by size are released
     first, from a share of the budget. The mean follows from them, and so does the clipping bound of
     slopes: clipping fewer would add noise to all, and clipping more would bias the mean. The linear
     predictor is clipped to seven on both sides of the logarithm of the mean (without an intercept,
     of 0), so no step overflows. A wrong mean costs accuracy, not privacy. Because slopes are
-    clipped, they need no bound (doc/theory/whitening.rst).
+    clipped, they need no bound (doc/theory/whitening.rst). In the end the sums of amounts and of
+    what is expected of them are released, and their quotient multiplies predictions.
 
     References
     ----------
@@ -398,12 +399,13 @@ class DaskDPGammaRegressor(DaskRatesMixin, DaskWhitened, DPGammaRegressor):
 
     Notes
     -----
-    The method is that of `DPRidge`, with one difference. Counts of targets by size are released
+    The method is that of `DPRidge`, with two differences. Counts of targets by size are released
     first, from a share of the budget. The mean follows from them, and so does the clipping bound of
     slopes: clipping fewer would add noise to all, and clipping more would bias the mean. The linear
     predictor is clipped to seven on both sides of the logarithm of the mean (without an intercept,
     of 0), so no step overflows. A wrong mean costs accuracy, not privacy. Because slopes are
-    clipped, they need no bound (doc/theory/whitening.rst).
+    clipped, they need no bound (doc/theory/whitening.rst). In the end the sums of amounts and of
+    what is expected of them are released, and their quotient multiplies predictions.
 
     References
     ----------
@@ -640,12 +642,13 @@ class DaskDPTweedieRegressor(DaskRatesMixin, DaskWhitened, DPTweedieRegressor):
 
     Notes
     -----
-    The method is that of `DPRidge`, with one difference. Counts of targets by size are released
+    The method is that of `DPRidge`, with two differences. Counts of targets by size are released
     first, from a share of the budget. The mean follows from them, and so does the clipping bound of
     slopes: clipping fewer would add noise to all, and clipping more would bias the mean. The linear
     predictor is clipped to seven on both sides of the logarithm of the mean (without an intercept,
     of 0), so no step overflows. A wrong mean costs accuracy, not privacy. Because slopes are
-    clipped, they need no bound (doc/theory/whitening.rst).
+    clipped, they need no bound (doc/theory/whitening.rst). In the end the sums of amounts and of
+    what is expected of them are released, and their quotient multiplies predictions.
 
     References
     ----------

@@ -149,9 +149,9 @@ class PartitionedRows:
         """See `MemoryRows.move_targets`."""
         self._keep(_parts.move_targets, units)
 
-    def take_errors(self, coefs, bias):
-        """See `MemoryRows.take_errors`."""
-        self._keep(_parts.take_errors, coefs, bias)
+    def replace_targets(self, step):
+        """See `MemoryRows.replace_targets`."""
+        self._keep(_parts.replace_targets, step)
 
     def place(self, ball):
         """Have rows put into the units of a ball from now on, or clipped where it is None."""

@@ -24,7 +24,6 @@ from skdp._sklearn import validate_arrays
 from skdp.dask._beside import Beside
 from skdp.dask._groups import Groups, read_groups
 from skdp.dask._tables import RawTable, null_records_of
-from skdp.linear_model._memory import errors_of
 from skdp.linear_model.walr._queries import LabelledRows
 from skdp.linear_model.walr._solver import PublicRows
 from skdp.preprocessing._solver import CountedColumns
@@ -320,9 +319,9 @@ def move_targets(reader, n_threads, X, kept, units):
     return kept._replace(targets=units.move(as_read), targets_as_read=as_read)
 
 
-def take_errors(reader, n_threads, X, kept, coefs, bias):
-    """Return what is kept of a part with errors of predictions in the place of targets."""
-    return kept._replace(targets=errors_of(X, kept.targets, coefs, bias))
+def replace_targets(reader, n_threads, X, kept, step):
+    """Return what is kept of a part with what a step makes of it in the place of targets."""
+    return kept._replace(targets=step.of(X, kept.targets))
 
 
 def place_part(reader, n_threads, X, kept, ball):

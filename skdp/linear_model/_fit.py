@@ -161,7 +161,7 @@ class BaseLinear(RowPrivateEstimator):
         # Before there is a report: that would be beside the coefficients of a fit before.
         check_finite(of_rows)
         coefs, steps = self._mended(coefs, steps, training)
-        shift = family.finish(rows, of_rows, bias, plan, run)
+        shift = family.finish(rows, of_rows, bias, units, plan, run)
         return Solution(training, coefs, steps, shift)
 
     def _learn_ball(self, rows, plan, run):
@@ -230,14 +230,15 @@ class BaseLinear(RowPrivateEstimator):
         return 0
 
     def _planned_learning(
-        self, budget, n_records, sizes, data_norm, share_within=None, *, alike=False
+        self, budget, n_records, sizes, data_norm, share_within=None, *, alike=False, family=None
     ):
         """Return plans of what is learnt of targets and of the ball, or None, and their share.
 
         `sizes` are the numbers of features and of columns of targets. For `share_within` and
-        `alike` see `plan_ball`. The share is one of mu^2.
+        `alike` see `plan_ball`. The share is one of mu^2. The family is by default that of the
+        parameters.
         """
-        family = self._family()
+        family = family or self._family()
         n_features, n_targets = sizes
         share = self._ball_budget()
         share_of_ball = share if self._learns_ball() else 0

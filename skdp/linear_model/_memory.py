@@ -13,7 +13,6 @@ from skdp._rows.fused import sums_compiled, sums_of
 from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.queries import RAW, Asked
 from skdp._rows.raw_rows import RawRows
-from skdp._rows.rows_in_ball import by_row
 
 
 class Records(NamedTuple):
@@ -27,12 +26,6 @@ class Records(NamedTuple):
     def joint_weights(self):
         """What records count in their ball, by their weights; None if all are 1."""
         return joint_weights(self.weights.of_rows, self.rows.weight)
-
-
-def errors_of(X, targets, coefs, bias):
-    """Return the errors of predictions by coefficients of shape (1, d), in the shape of targets."""
-    predicted = by_row(X, coefs[0, : X.shape[1]]) + bias * coefs[0, -1]
-    return np.nan_to_num(targets[:, 0] - predicted)[:, np.newaxis]
 
 
 class MemoryRows:
@@ -121,9 +114,12 @@ class MemoryRows:
         self._set_targets(units.move(self._targets_as_read))
 
     @np.errstate(all="ignore")
-    def take_errors(self, coefs, bias):
-        """Have errors of predictions in the place of targets, from now on."""
-        self._set_targets(errors_of(self._X, self._targets, coefs, bias))
+    def replace_targets(self, step):
+        """Have what a step makes of rows and targets in the place of targets, from now on.
+
+        `step.of(X, targets)` follows for each row from it, its targets and released numbers alone.
+        """
+        self._set_targets(step.of(self._X, self._targets))
 
     def _set_targets(self, targets):
         # Slopes follow from targets, so that what answers is made anew.

@@ -11,7 +11,7 @@ import pytest
 
 from skdp.accountant import get_epsilon
 from skdp.linear_model import DPQuantileRegressor, DPRidge
-from tests.door import encode_groups, memory_module
+from tests.door import Errors, encode_groups
 from tests.privacy._cases import Case, rows_at
 from tests.privacy._corners import K
 from tests.privacy._recipes import PEOPLE_CASES, PLAIN
@@ -106,12 +106,12 @@ def test_other_peoples_errors_do_not_move_with_a_persons_rows(order, monkeypatch
     """Not by a bit: an error beside an edge would be counted on its other side."""
     found = []
 
-    def kept(*args, original=memory_module.errors_of):
+    def kept(*args, original=Errors.of):
         errors = original(*args)
         found.append(errors[-299:])
         return errors
 
-    monkeypatch.setattr(memory_module, "errors_of", kept)
+    monkeypatch.setattr(Errors, "of", kept)
     case = Case(DPQuantileRegressor(max_iter=2, epsilon=100.0, random_state=0))
     for n_columns in range(3, 43, 2):
         X, y = rng.standard_normal((300, n_columns)), rng.standard_normal(300)

@@ -90,6 +90,30 @@ def test_the_bounds_of_amounts_and_their_exposures_are_reached(adjacency):
         assert np.linalg.norm(one.values[t] - other.values[t]) == pytest.approx(bound)
 
 
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_the_bounds_of_both_sides_of_the_mean_are_reached(adjacency):
+    """A huge amount and a huge prediction are orthogonal parts of one length."""
+    case = Case(DPPoissonRegressor(adjacency=adjacency, epsilon=50.0, random_state=0))
+    X, y = case.records()
+    base = record(case, X, y)
+    assert base.estimator.privacy_report_.names[-1] == "amounts and what is expected"
+    coefs = base.estimator.coef_
+    far = X.copy()
+    far[K] = 1e6 * coefs / np.linalg.norm(coefs)
+    one = record(case, X, moved(y, 1e60), script=base.released)
+    other = record(case, far, moved(y, 0.0), script=base.released)
+    null = record(case, X, y, script=base.released, null=K)
+    radius, factor = base.mechanisms[-1].contribution_bound, 1.0
+    if adjacency == "replace_one":
+        # The mechanism's bound is that of a pair.
+        radius /= math.sqrt(2.0)
+        factor = math.sqrt(2.0)
+    for a, b, apart in [(one, null, 1.0), (other, null, 1.0), (one, other, math.sqrt(2.0))]:
+        distance = np.linalg.norm(a.values[-1] - b.values[-1])
+        assert distance == pytest.approx(apart * radius, rel=1e-3)
+    assert base.mechanisms[-1].contribution_bound == pytest.approx(factor * radius)
+
+
 @pytest.mark.parametrize("case", TARGET_CASES, ids=str)
 def test_given_the_releases_all_targets_look_the_same(case):
     assert "target_bounds_" in check_unrelated_data(case, texts=True).published

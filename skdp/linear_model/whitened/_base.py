@@ -171,10 +171,14 @@ class BaseWhitened(BaseLinear):
         budget=None,
         alike=False,
         roughness=None,
+        family=None,
     ):
-        """Return the plan of a fit; for `alike` see `plan_ball`, for `roughness` `WhitenedPlan`."""
+        """Return the plan of a fit; for `alike` see `plan_ball`, for `roughness` `WhitenedPlan`.
+
+        The family is by default that of the parameters.
+        """
         check_n_jobs(self.n_jobs)
-        family = self._family()
+        family = family or self._family()
         loss, n_outputs = family.loss(n_targets), family.n_outputs(n_targets)
         n_columns = self._n_columns(n_features)
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
@@ -191,6 +195,7 @@ class BaseWhitened(BaseLinear):
             data_norm,
             tuned.SHARE_IN_BALL_OF_INFERENCE if self.inference else None,
             alike=alike,
+            family=family,
         )
         if ball is not None:
             data_norm = 1.0

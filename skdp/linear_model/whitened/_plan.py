@@ -13,7 +13,7 @@ import numpy as np
 from skdp._ball._plan import N_LENGTHS, BallPlan, TargetsPlan
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._release.plan import SPLIT_SLACK, Plan
-from skdp._release.release import Release, costs_of, named
+from skdp._release.release import Planned, Release, costs_of, named
 from skdp.linear_model._plan import STEPS, learnt_before
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._moment import as_training_has_it
@@ -75,7 +75,7 @@ class WhitenedPlan(Plan):
     1, until `following`. `moment` is of the sum of rows' outer products with themselves, and None
     if it isn't bought; `public_moment`, of rows as they are, may stand in its place.
     `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
-    the whole budget. `last` are released after the steps, if anything is. `roughness` is a positive
+    the whole budget. `last` is what is released after the steps. `roughness` is a positive
     semidefinite matrix P: the objective has ``coef P coef / 2`` too, of coefficients of rows as
     they are, without the intercept's. The rest is as in the estimators, "auto" included.
     """
@@ -87,7 +87,7 @@ class WhitenedPlan(Plan):
     noise: float
     ball: BallPlan | None = None
     ranges: TargetsPlan | None = None
-    last: tuple = ()
+    last: tuple[Planned, ...] = ()
     roughness: np.ndarray | None = None
     stretch: float = 1.0
     outside: Callable | None = None

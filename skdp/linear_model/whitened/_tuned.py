@@ -132,6 +132,9 @@ _QUIET_LOG_LOSS = (QuietSchedule(16, 0.625, 3e-4, 0.7),)
 # A pair of gradients makes the curvature between them no smaller than this share of what it was
 # (Powell 1978).
 LEAST_MEASURED_CURVATURE = 0.2
+# Half of the clip of labels: half the noise was worth more than the slopes that are cut, because
+# the mean is mended in the end ("The mean in the end").
+CLIP_OF_AMOUNTS = 0.6
 # In a learnt ball columns are centred and of one size, and few slopes are far longer than others.
 # Smaller clips and more steps lose less there.
 RULES_IN_BALL = {
@@ -149,7 +152,7 @@ RULES_IN_BALL = {
         # About as far as the curvature of a probability of a half tells.
         longest_move=2.0,
     ),
-    "tweedie": RULES["tweedie"]._replace(clip_noise=0.1),
+    "tweedie": RULES["tweedie"]._replace(clip=CLIP_OF_AMOUNTS, clip_noise=0.1),
     "huber": RULES["huber"]._replace(clip_noise=0.1),
     "pinball": RULES["pinball"]._replace(clip_noise=0.07),
     "squared_error": _SQUARED_ERROR._replace(
@@ -167,6 +170,7 @@ RULES_IN_BALL = {
 RULES_FROM_START = {
     **{name: rules._replace(quiet=()) for name, rules in RULES_IN_BALL.items()},
     "log_loss": RULES_IN_BALL["log_loss"]._replace(clip_noise=0.1, quiet=()),
+    "tweedie": RULES["tweedie"]._replace(clip_noise=0.1),
 }
 # Without a moment, more steps with much momentum replace the whitening ("Constants").
 SCHEDULES_WITHOUT_MOMENT = (Schedule(100, 0.9, 0.3, math.inf),)

@@ -92,8 +92,8 @@ def reach_of(first, n_rows=1000):
     sums = Prescribed(first, n_rows)
     run = HandRun(sums.plan.coarse.mechanism)
     low, high = learn_targets(sums, plan=sums.plan, run=run)
-    mean, size, _ = learn_sizes(sums, plan=sums.plan, run=run, noise=0.01)
-    return max(-low, high), max(mean, size)
+    means, sizes, _ = learn_sizes(sums, plan=sums.plan, run=run, noises=[0.01])
+    return max(-low, high), max(means[0], sizes[0, 0])
 
 
 BULK = {(1, 125): 900.0}
