@@ -52,9 +52,11 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         other, and each product has one coefficient. Two fifths of the model's part of the budget
         are spent on it. No products are made, and nothing is spent on them, where public numbers
         tell that records are too few, with fewer than two columns that `monotonic_cst` leaves free,
-        and for anything but two classes, or one target and squared errors. A list has pairs of
-        columns, by name or position, that get a surface in addition to their curves. Choose them by
-        the meaning of the columns, not by looking at the records. None is curves alone.
+        and for anything but two classes, or one target and squared errors. Curves of counts and
+        amounts are fitted a second time instead, each as a whole, with three tenths of that part. A
+        list has pairs of columns, by name or position, that get a surface in addition to their
+        curves. Choose them by the meaning of the columns, not by looking at the records. None is
+        curves alone, fitted once.
     monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
         1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers,
         and for one output. The constraint is applied after the fit, by post-processing, which costs
