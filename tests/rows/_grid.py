@@ -56,7 +56,13 @@ OF_OBJECTS = {
     "numbers of all types": [1, 1.0, True, Decimal(1), np.int8(1), np.float32(1), np.bool_(True)],
     "fractions": [Fraction(1, 3), Fraction(2), None, 0.5],
     "every gap": [None, NAN, pd.NA, pd.NaT, *PAYLOADS, np.float32(NAN), Decimal("sNaN")],
-    "gaps of time": [np.datetime64("NaT"), np.timedelta64("NaT"), Decimal("NaN"), None, np.inf],
+    "gaps of time": [
+        np.datetime64("NaT"),
+        np.timedelta64("NaT", "ns"),
+        Decimal("NaN"),
+        None,
+        np.inf,
+    ],
     "huge": [10**400, -(10**400), 1, Decimal("1e999"), 2**1023],
     "times of all types": [
         DAY,

@@ -80,7 +80,15 @@ DATES = st.one_of(
     ),
 )
 GAPS = st.sampled_from(
-    [None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT"), Decimal("NaN")]
+    [
+        None,
+        math.nan,
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT"),
+        np.timedelta64("NaT", "ns"),
+        Decimal("NaN"),
+    ]
 )
 ENTRIES = st.one_of(TEXTS, NUMBERS, DATES, GAPS)
 

@@ -40,7 +40,7 @@ NEIGHBOURS = {
     "NA": pd.NA,
     "NaT": pd.NaT,
     "no date": np.datetime64("NaT"),
-    "no span": np.timedelta64("NaT"),
+    "no span": np.timedelta64("NaT", "ns"),
     "quiet": Decimal("NaN"),
     "signaling": Decimal("sNaN"),
     "mark": "?",
