@@ -35,6 +35,7 @@ from skdp._ball._solver import (
 )
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._estimator import fits_of, require_groups
+from skdp._families import means as means_module
 from skdp._families.losses import (
     LOSSES,
     DualLoss,
@@ -105,6 +106,7 @@ from skdp._rows.ball_queries import (
     CountsByColumn,
     CountsBySide,
     CountsOfLengths,
+    ExactQuantiles,
     LongestLength,
     SumOfCutRows,
     SumOfSquares,
@@ -251,7 +253,6 @@ from skdp.ledger import (
 from skdp.ledger.__main__ import main
 from skdp.ledger._account import ALREADY_CHARGED, LEDGER_CONSTRAINT, Account, resolve_account
 from skdp.linear_model import (
-    _base as linear_model_base_module,
     _fit as fit_module,
     _row_bounds as row_bounds_module,
 )

@@ -12,8 +12,9 @@ import pytest
 from skdp.linear_model import DPPoissonRegressor, DPRidge
 from tests.door import (
     CountsBySide,
+    ExactQuantiles,
     ball_solver_module as _solver,
-    linear_model_base_module as _base,
+    means_module as _means,
 )
 from tests.privacy._cases import FAR_TARGETS, Case, first_of_a_kind, people_of, rows_at
 from tests.privacy._corners import K, neighbour
@@ -146,10 +147,11 @@ def a_bin_on_each_side(patch):
 def bounds_of_the_targets_themselves(patch):
     def exact(rows, **options):
         learn_targets(rows, **options)
-        return rows.X.min(axis=0), rows.X.max(axis=0)
+        query = ExactQuantiles(np.array([0.0, 1.0]))
+        return tuple(query.quantiles(rows.ask(query)).tolist())
 
     learn_targets = _solver.learn_targets
-    patch.setattr(_base, "learn_targets", exact)
+    patch.setattr(_means, "learn_targets", exact)
 
 
 FAULTS = [

@@ -17,8 +17,8 @@ from tests.door import (
     GaussianMechanism,
     _ends,
     clip_rows,
+    row_bounds_module,
     solve_inference,
-    whitened_base_module as _estimators,
 )
 from tests.linear_model.whitened.test_inference_plan import BIAS, plan
 
@@ -80,7 +80,7 @@ def test_every_row_within_a_norm_counts_whole(epsilon, fit_intercept, adjacency,
     options = {"adjacency": adjacency, "fit_intercept": fit_intercept, "data_norm": norm}
     options |= {"epsilon": epsilon} | (RIDGE if estimator is DPRidge else TWO)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_estimators, "CertifiedRows", Spied)
+        patch.setattr(row_bounds_module, "CertifiedRows", Spied)
         model = estimator(**options).fit(X, y)
     rows, scale, weight, *shortened = Spied.seen
     assert scale is None
