@@ -317,7 +317,7 @@ def days_of_dates(dates):
         is_far = (years < _FIRST_MOMENT.astype(years.dtype)) | (
             years > _LAST_MOMENT.astype(years.dtype)
         )
-        dates = np.where(is_far, np.datetime64("NaT"), dates)
+        dates = np.where(is_far, np.array("NaT", dtype=dates.dtype), dates)
     dates = dates.astype("datetime64[us]")
     is_known = (dates >= _FIRST_MOMENT) & (dates <= _LAST_MOMENT)
     return np.where(is_known, days_of_microseconds(dates), np.nan)

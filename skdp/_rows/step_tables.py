@@ -104,4 +104,4 @@ def _typed(source):
 def _as_dates(days):
     microseconds = np.rint(np.where(np.isnan(days), 0.0, days) * _MICROSECONDS_OF_DAY)
     dates = microseconds.astype(np.int64).astype(_TIMES)
-    return np.where(np.isnan(days), np.datetime64("NaT"), dates)
+    return np.where(np.isnan(days), np.array("NaT", dtype=dates.dtype), dates)

@@ -57,7 +57,7 @@ OF_OBJECTS = {
     "fractions": [Fraction(1, 3), Fraction(2), None, 0.5],
     "every gap": [None, NAN, pd.NA, pd.NaT, *PAYLOADS, np.float32(NAN), Decimal("sNaN")],
     "gaps of time": [
-        np.datetime64("NaT"),
+        np.datetime64("NaT", "us"),
         np.timedelta64("NaT", "ns"),
         Decimal("NaN"),
         None,

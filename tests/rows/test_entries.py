@@ -85,7 +85,7 @@ GAPS = st.sampled_from(
         math.nan,
         pd.NA,
         pd.NaT,
-        np.datetime64("NaT"),
+        np.datetime64("NaT", "us"),
         np.timedelta64("NaT", "ns"),
         Decimal("NaN"),
     ]

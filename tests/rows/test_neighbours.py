@@ -39,7 +39,7 @@ NEIGHBOURS = {
     "payload": float(PAYLOADS[0]),
     "NA": pd.NA,
     "NaT": pd.NaT,
-    "no date": np.datetime64("NaT"),
+    "no date": np.datetime64("NaT", "us"),
     "no span": np.timedelta64("NaT", "ns"),
     "quiet": Decimal("NaN"),
     "signaling": Decimal("sNaN"),
