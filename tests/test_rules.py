@@ -92,6 +92,7 @@ def test_the_plan_of_whitening_is_made_of_public_scalars(
     assert calls[0] == calls[1]
     assert ("ball: reach" in calls[0]) == (not options)
     assert calls[0].pop("account") is None
+    assert all(isinstance(release, Release) for release in calls[0].pop("last"))
     for value in calls[0].values():
         assert value is None or isinstance(value, numbers.Number | str | Release)
 

@@ -9,7 +9,7 @@ import pytest
 from skdp.plotting import PrivacyDisplay
 
 pytest.importorskip("matplotlib", reason="displays draw with matplotlib, the extra [plot]")
-from tests.plotting.test_displays import INFINITE, REPORTS, closed_figures, legend_texts
+from tests.plotting.test_displays import INFINITE, REPORTS, closed_figures, legend_texts, report_of
 
 
 @pytest.mark.parametrize("module", ["skdp", "skdp.plotting"])
@@ -19,8 +19,9 @@ def test_matplotlib_is_imported_when_something_is_drawn(module):
 
 
 @pytest.mark.parametrize("group_size", [1, 3])
-@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
-def test_profile_is_what_the_report_says(report, group_size):
+@pytest.mark.parametrize("kind", REPORTS)
+def test_profile_is_what_the_report_says(kind, group_size):
+    report = report_of(kind)
     display = PrivacyDisplay.from_report(report, kind="profile", group_size=group_size)
     assert len(display.x) == len(display.y) >= 2
     assert np.all(np.diff(display.x) <= 0)
