@@ -107,12 +107,11 @@ def _is_long(marks):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection():
-    """Search for no garbage among what stays: modules, and what they define."""
+    """Search for no garbage while modules, which stay, are imported."""
     gc.disable()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish():
-    """Search among what tests make alone."""
-    gc.freeze()
+    """Search for garbage again. Nothing is frozen: older Hypothesis looks for what refers to it."""
     gc.enable()
