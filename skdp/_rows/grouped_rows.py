@@ -55,11 +55,6 @@ class GroupedRows(CertifiedRows):
     def ask(self, query):
         return query.total_of_groups(self)
 
-    @property
-    def slope_bound(self):
-        """What slopes are cut to, see `bound_slopes`."""
-        return float(self.bound)
-
     def bound_slopes(self, A, bound, mapped=None):
         """Have the sum of a group's ``A z c``, over its rows z with slopes c, cut to a length.
 
