@@ -1,6 +1,11 @@
 """Runs for tests that call a solver by itself."""
 
-from tests.door import Run, Steps, make_stream
+from functools import partial
+
+from tests.door import GaussianMechanism, Run, Steps, make_stream
+
+# A query that is asked without noise has it.
+NO_NOISE = GaussianMechanism(1.0, 0.0, size=1, n_records=1)
 
 
 def run_of(plan, random_state=0):
@@ -32,7 +37,7 @@ class HandRun:
         return self._mechanism.release(value, self._noise)
 
     def ask(self, name, place, query):
-        return self.release(name, place.ask(query))
+        return query.noisy(place.ask(query), partial(self.release, name))
 
     def steps(self, name, n_steps=None, *, with_coins=False):
         stream = self._coins if with_coins else self._noise

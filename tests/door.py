@@ -166,7 +166,7 @@ from skdp._rows.kinds import (
     reader_of,
 )
 from skdp._rows.labels import label_beside, texts_apart
-from skdp._rows.queries import Query
+from skdp._rows.queries import Cells, CountsByCell, Query
 from skdp._rows.raw_rows import RawRows
 from skdp._rows.rows_in_ball import RowsInUnits, in_units, rows_in_ball
 from skdp._rows.slope_queries import SecondMoment, SumOfSlopes, cut_parts, parts_of_groups
@@ -206,7 +206,12 @@ from skdp.accountant._report_questions import QUESTIONS
 from skdp.accountant._selection_event import any_of, any_of_inverse
 from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
 from skdp.additive import _look_up as look_up_module, _tuned as additive_tuned
-from skdp.additive._constant import expected_shares, release_constants
+from skdp.additive._constant import (
+    SumOfConstants,
+    WeighedTargets,
+    expected_shares,
+    release_constants,
+)
 from skdp.additive._curves import bends, roughness
 from skdp.additive._fitted import Fitted
 from skdp.additive._look_up import LookUp
@@ -294,9 +299,10 @@ from skdp.linear_model.dpsgd._plan import (
 )
 from skdp.linear_model.dpsgd._solver import solve_dpsgd
 from skdp.linear_model.walr import _release as walr_release_module
-from skdp.linear_model.walr._queries import SumOfRows, SumsByLabel
+from skdp.linear_model.walr._noise import adapted_coordinates
+from skdp.linear_model.walr._queries import LabelledRows, SumOfRows, SumsByLabel
 from skdp.linear_model.walr._release import prepared_rows
-from skdp.linear_model.walr._solver import BLOCK, consistent_means
+from skdp.linear_model.walr._solver import BLOCK, PublicRows, consistent_means
 from skdp.linear_model.whitened import (
     _base as whitened_base_module,
     _solver as whitened_solver_module,
@@ -376,7 +382,18 @@ from skdp.preprocessing._plan import (
     plan_scaler,
     root_weights,
 )
-from skdp.preprocessing._solver import CountedColumns, find_quantiles, release_counts, scale_columns
+from skdp.preprocessing._solver import (
+    Balances,
+    CountedColumns,
+    CountedEntries,
+    CountsBelow,
+    CountsByCategory,
+    SumsAndGaps,
+    SumsOfMoments,
+    find_quantiles,
+    release_counts,
+    scale_columns,
+)
 from skdp.preprocessing._tuned import N_THRESHOLDS
 from skdp.preprocessing.table._bins import (
     coarse_ends,
@@ -402,4 +419,5 @@ from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm,
 from skdp.statistics import _describe as describe_module
 from skdp.statistics._columns import NumberColumn
 from skdp.statistics._plan import plan_description
+from skdp.statistics._solver import MomentsOfNumbers
 from skdp.utils._replay import spied_releases

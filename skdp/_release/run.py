@@ -7,6 +7,7 @@ done can't drift apart: where they would, the run stops before any noise is draw
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -124,7 +125,7 @@ class Run:
         its answer by more than was planned, or where it is made for another mechanism.
         """
         _refuse_other_bound(name, self._left[self._place(name)].release, place, query)
-        return self.release(name, place.ask(query))
+        return query.noisy(place.ask(query), partial(self.release, name))
 
     def steps(self, name, n_steps=None, *, with_coins=False):
         """Return what releases one value at each call, as often as there are steps.
@@ -361,7 +362,7 @@ class Steps:
     def ask(self, place, query):
         """Return the answer of rows at a place with noise; see `Run.ask`."""
         _refuse_other_bound(self.name, self._planned, place, query)
-        return self(place.ask(query))
+        return query.noisy(place.ask(query), self)
 
     def serve(self, value, noise_multipliers):
         """Return a value with noise that is enough for each of an array of multipliers."""

@@ -2,16 +2,19 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
+
+import numpy as np
 
 from skdp._rows.threads import sum_in_order
 
 # Views of rows. These are rows as they were read, or targets as rows; rows in their ball or within
 # their bound; the same with slopes that are cut; columns that a transformer counts; a raw table;
-# and rows whose labels alone are private.
+# rows whose labels alone are private; and bins that rows in memory are in.
 RAW, TARGETS, PLACED, CUT = "raw", "targets", "placed", "cut"
-COLUMNS, TABLE, PUBLIC = "columns", "table", "public"
+COLUMNS, TABLE, PUBLIC, CELLS = "columns", "table", "public", "cells"
 
 
 class Asked(NamedTuple):
@@ -57,10 +60,10 @@ class Query:
 
 
 class BoundedQuery(Query):
-    """A question whose answer is released as it is, with the noise of its `mechanism`.
+    """A question whose answer is released, with the noise of its `mechanism`.
 
     A run makes this release (`Run.ask`), and only if it was planned for bounds that aren't smaller
-    than those that the query states. They are lengths of all numbers of the answer together.
+    than those that the query states. They are lengths of all released numbers together.
     """
 
     mechanism: object
@@ -72,6 +75,14 @@ class BoundedQuery(Query):
     def pair_bound(self, place):
         """Return how far apart answers are where one record replaces another, at most."""
         return 2.0 * self.record_bound(place)
+
+    def noisy(self, answer, release):
+        """Return what leaves of an answer, by a function that releases an array.
+
+        It is the array that the bounds are of: the answer itself, unless a subclass makes the array
+        of it, by a public rule.
+        """
+        return release(answer)
 
 
 class CountingQuery(BoundedQuery):
@@ -87,3 +98,41 @@ class CountingQuery(BoundedQuery):
 
     def pair_bound(self, place):
         return math.sqrt(2.0 * self.n_histograms)
+
+
+class Cells(NamedTuple):
+    """In which bin of each of several public histograms rows are: an array by row for each."""
+
+    of_rows: tuple
+
+    def ask(self, query):
+        """Return the answer to a `Query`."""
+        return query.total(self)
+
+
+@dataclass(frozen=True, eq=False)
+class CountsByCell(CountingQuery):
+    """How many rows are in each bin of public histograms of such sizes, one after another.
+
+    A record has so many rows at most.
+    """
+
+    sizes: tuple
+    mechanism: object
+    rows_of_record: int = 1
+
+    view = CELLS
+
+    @property
+    def n_histograms(self):
+        return len(self.sizes)
+
+    def record_bound(self, place):
+        return self.rows_of_record * super().record_bound(place)
+
+    def pair_bound(self, place):
+        return self.rows_of_record * super().pair_bound(place)
+
+    def total(self, cells):
+        each = zip(cells.of_rows, self.sizes, strict=True)
+        return np.concatenate([np.bincount(rows, minlength=size) for rows, size in each])

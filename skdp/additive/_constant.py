@@ -1,7 +1,9 @@
 """Shares of classes, or means of targets, where they are all that is released."""
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -9,8 +11,11 @@ from numpy.polynomial.legendre import leggauss
 from skdp._ball._solver import hardly_tells
 from skdp._checks import check_public_weight
 from skdp._families.means import FEW_FOR_TARGETS
-from skdp._families.weights import weigh, weights_of_classes
+from skdp._families.weights import Weights, weigh, weights_of_classes
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._rows.frames import Frame
 from skdp._rows.kinds import WORD
+from skdp._rows.queries import TARGETS, BoundedQuery
 from skdp.additive import _tuned as tuned
 from skdp.additive._fitted import Fitted
 from skdp.exceptions import warn_user
@@ -22,6 +27,50 @@ from skdp.preprocessing.table._given import without_learning
 # no part of it in double precision.
 _NODES, _WEIGHTS = leggauss(64)
 _FARTHEST = 9.0
+
+
+class WeighedTargets(NamedTuple):
+    """Targets of a table's rows in memory, and public weights, of mean 1."""
+
+    targets: np.ndarray
+    weights: Weights
+    # It knows null records.
+    frame: Frame
+
+    def ask(self, query):
+        """Return the answer to a `Query`."""
+        return query.total(self)
+
+
+@dataclass(frozen=True, eq=False)
+class SumOfConstants(BoundedQuery):
+    """The sum of targets as numbers in [0, 1], less `centre`, each times its share of the weight.
+
+    Of the largest weight that share is 1. The answer has the shape (k,). Of several classes one
+    number of a record is 1, and the others are 0.
+    """
+
+    centre: float
+    n_outputs: int
+    of_classes: bool
+    mechanism: GaussianMechanism
+
+    view = TARGETS
+
+    def record_bound(self, place):
+        if self.of_classes and self.n_outputs > 1:
+            return math.sqrt(1.0 - 1.0 / self.n_outputs)
+        return 0.5 * math.sqrt(self.n_outputs)
+
+    def pair_bound(self, place):
+        has_several = self.of_classes and self.n_outputs > 1
+        return math.sqrt(2.0) if has_several else math.sqrt(self.n_outputs)
+
+    def total(self, weighed):
+        parts = 0.5 * np.clip(weighed.targets, -1.0, 1.0) + (0.5 - self.centre)
+        weights = weighed.weights
+        parts = parts * (weights.expand(len(parts)) / weights.scale.largest)[:, np.newaxis]
+        return weighed.frame.counted(parts).sum(axis=0)
 
 
 def release_constants(targets, weights, frame, plan, run):
@@ -38,13 +87,10 @@ def release_constants(targets, weights, frame, plan, run):
     plan : ConstantPlan
     run : Run
     """
-    n_rows = len(targets)
-    parts = 0.5 * np.clip(targets, -1.0, 1.0) + (0.5 - plan.centre)
-    parts = parts * (weights.expand(n_rows) / weights.scale.largest)[:, np.newaxis]
-    unit = weights.scale.largest / n_rows
-    noise = run.mechanism(plan.name).noise_std * unit
-    released = unit * run.release(plan.name, frame.counted(parts).sum(axis=0))
-    return expected_shares(released + plan.centre, noise)
+    unit, mechanism = weights.scale.largest / len(targets), run.mechanism(plan.name)
+    query = SumOfConstants(plan.centre, targets.shape[1], plan.of_classes, mechanism)
+    released = unit * run.ask(plan.name, WeighedTargets(targets, weights, frame), query)
+    return expected_shares(released + plan.centre, mechanism.noise_std * unit)
 
 
 def expected_shares(released, noise):

@@ -120,6 +120,8 @@ class ConstantPlan(Plan):
     constant: Release
     centre: float
     name: str
+    # Whether shares of classes are released, and not means of targets.
+    of_classes: bool
     notes: tuple  # type: ignore[misc]
 
     @property
@@ -263,5 +265,6 @@ def _plan_constant(budget, specs, n_rows, alone):
         constant=constant,
         centre=centre,
         name=SHARES if alone.of_classes else MEANS,
+        of_classes=alone.of_classes,
         notes=(SHARES_ALONE if alone.of_classes else MEANS_ALONE,),
     )

@@ -593,7 +593,7 @@ def _fit_class(values, is_positive, rows, plan, coins, steps):
     n_bins = plan.n_bins
     position = clip_scores(expit(0.5 * values), 0.0, 1.0)
     axes = [Axis(is_positive, 2), Axis(n_bins * position, n_bins)]
-    counts = release_histogram(axes, steps, coins, rows)
+    counts = release_histogram(axes, steps, coins, rows, plan.most_rows_of_record)
     middles = 2.0 * logit((np.arange(n_bins) + 0.5) / n_bins)
     return fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdp._rows.queries import Cells, CountsByCell
 from skdp.calibration import _tuned as tuned
 from skdp.calibration._plan_conformal import OCTAVES, SCORES, ends_of_bins
 
@@ -26,8 +27,7 @@ def find_quantile(scores, plan, run, coins):
     aren't negative, and one that isn't a number counts as infinite.
     """
     scores = np.where(np.isnan(scores), np.inf, scores)
-    counts = np.bincount(_octaves(scores), minlength=tuned.N_OCTAVES)
-    counts = run.release(OCTAVES, counts)
+    counts = _release_counts(OCTAVES, _octaves(scores), tuned.N_OCTAVES, run)
     found = _octaves_with_records(counts, plan.octaves.mechanism.noise_std, plan.n_calibration)
     octave = _octave_of_rank(counts, *found, plan.n_calibration, plan.design)
     ends = ends_of_bins(plan.design.n_bins, octave)
@@ -35,11 +35,16 @@ def find_quantile(scores, plan, run, coins):
     is_possible = plan.design.rank <= plan.n_calibration
     # It comes before the counts, so that nothing but coins is in it.
     critical = critical_value(mechanism, plan.design, coins) if is_possible else 0.0
-    counts = np.bincount(np.searchsorted(ends, scores, side="right"), minlength=ends.size + 1)
-    counts = run.release(SCORES, counts)
+    bins = np.searchsorted(ends, scores, side="right")
+    counts = _release_counts(SCORES, bins, ends.size + 1, run)
     place = crossing(counts, plan.n_calibration, plan.design.rank, critical * mechanism.noise_std)
     value = float(ends[place]) if is_possible and place < ends.size else math.inf
     return Quantile(value, is_far=value > 2.0 ** (tuned.FIRST_OCTAVE + found[1] + 2))
+
+
+def _release_counts(name, bins, n_bins, run):
+    """Release how many scores are in each bin; `bins` has that of each."""
+    return run.ask(name, Cells((bins,)), CountsByCell((n_bins,), run.mechanism(name)))
 
 
 def crossing(counts, n_records, rank, deviation):

@@ -180,7 +180,7 @@ def label_aggregate(
         run = plan.start(random_state)
         noisy = run.bound(SUMS, longest)
         released = ReleasedSums(
-            sums=run.release(SUMS, rows.ask(SumsByLabel(noisy))),
+            sums=run.ask(SUMS, rows, SumsByLabel(noisy, longest, classes.size)),
             noise_cov=noisy.noise_std**2 * np.eye(n_columns),
             noise_multiplier=plan.noise_multiplier,
             sensitivity=noisy.sensitivity,

@@ -76,6 +76,11 @@ class HistogramPlan(Plan):
         return self.counts.mechanism
 
     @property
+    def most_rows_of_record(self):
+        """How many rows of a record are counted at most; 1 where there is no noise, nor a bound."""
+        return self.rows_per_group if self.budget.is_private else 1
+
+    @property
     def clipping(self):
         """What a record moves counts by, or where it is known what a pair moves theirs by."""
         return self.mechanism.contribution_bound

@@ -172,7 +172,8 @@ def count_records(grids, counting, random_state):
     rows_per_group = plan.rows_per_group
     if math.isinf(rows_per_group):
         rows_per_group = int(np.bincount(codes).max())
-    released = [release_histogram(axes, steps, coins, rows) for axes in grids]
+    most = plan.most_rows_of_record
+    released = [release_histogram(axes, steps, coins, rows, most) for axes in grids]
     run.finish()
     report, noise_std = plan.report(reproducible=run.reproducible), plan.mechanism.noise_std
     return [Released(counts, n_records, noise_std, report, rows_per_group) for counts in released]

@@ -5,9 +5,12 @@ decides, with odds that keep the mean: no grid, however coarse, then biases a su
 what the coins add is sampling noise like any other.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+
+from skdp._rows.queries import Cells, CountsByCell
 
 
 class Axis(NamedTuple):
@@ -30,12 +33,13 @@ class Axis(NamedTuple):
     rounding: str = "down"
 
 
-def release_histogram(axes, release, coins, rows):
-    """Release how many records are in each cell of a grid of `Axis`; `rows` tells which count.
+def release_histogram(axes, steps, coins, rows, rows_of_record=1):
+    """Release how many rows are in each cell of a grid of `Axis`; `rows` tells which count.
 
-    `release` adds the noise: it is what a run gives for steps.
+    `steps` add the noise: they are what a run gives. A record has `rows_of_record` at most that
+    count.
 
-    A record's cell follows from its own positions and coins alone, and it has one: it moves one
+    A row's cell follows from its own positions and coins alone, and it has one: it moves one
     count by one.
     """
     shape = tuple(axis.size for axis in axes)
@@ -43,8 +47,8 @@ def release_histogram(axes, release, coins, rows):
     for axis in axes:
         node = _ROUNDINGS[axis.rounding](axis.position, coins)
         cells = cells * axis.size + np.clip(node, 0, axis.size - 1).astype(np.int64)
-    counts = np.bincount(cells[rows], minlength=int(np.prod(shape)))
-    return release(counts).reshape(shape)
+    query = CountsByCell((math.prod(shape),), steps.mechanism, rows_of_record)
+    return steps.ask(Cells((cells[rows],)), query).reshape(shape)
 
 
 def _down(position, coins):

@@ -78,12 +78,13 @@ def root_weights():
 
 
 @lru_cache(maxsize=1)
-def _root_norm():
+def root_norm():
+    """Return the length of the longest column of the root."""
     return float(np.linalg.norm(root_weights()))
 
 
 @lru_cache(maxsize=1)
-def _root_distance():
+def root_distance():
     """Return how far two columns of the root are apart at most, of which the first is one.
 
     Others, moved up, are the first entries of such a pair.
@@ -116,7 +117,7 @@ class DistributionPlan(TransformerPlan):
     @cached_property
     def hidden_share(self):
         """Share of the records that noise may hide, of those below or above any threshold."""
-        spread = self.mechanisms[DISTRIBUTIONS].noise_std * _root_norm() / self.n_rows
+        spread = self.mechanisms[DISTRIBUTIONS].noise_std * root_norm() / self.n_rows
         return min(tuned.HIDDEN_DEVIATIONS * spread, tuned.LARGEST_HIDDEN_SHARE)
 
     @property
@@ -198,8 +199,8 @@ def _distribution(budget, share, n_rows, n_columns):
     pair.
     """
     return budget.release(
-        bound=math.sqrt(n_columns) * _root_norm(),
-        pair_bound=math.sqrt(n_columns) * _root_distance(),
+        bound=math.sqrt(n_columns) * root_norm(),
+        pair_bound=math.sqrt(n_columns) * root_distance(),
         share=share,
         n_records=n_rows,
         size=n_columns * tuned.N_THRESHOLDS,

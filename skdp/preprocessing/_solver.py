@@ -1,5 +1,6 @@
 """What fills the gaps of columns: noisy means and medians, in ranges that are public."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from skdp._rows.naming import sort_categories
-from skdp._rows.queries import COLUMNS, Query
+from skdp._release.mechanisms import GaussianMechanism
+from skdp._rows.queries import COLUMNS, BoundedQuery
+from skdp._rows.table_queries import CountsOfNames
 from skdp._rows.threads import single_threaded_blas
 from skdp.preprocessing import _tuned as tuned
 from skdp.preprocessing._plan import (
@@ -18,11 +20,15 @@ from skdp.preprocessing._plan import (
     MEANS,
     MEDIANS,
     MOMENTS,
+    root_distance,
+    root_norm,
     root_weights,
 )
 
 # No scale is smaller: what is divided by it stays a number.
 _SMALLEST_SCALE = 1e-100
+# Entries are whole numbers of these parts of half a range, so that sums of up to 2^33 are exact.
+_PARTS = 2.0**20
 _EPSILON = 2.0**-52
 # Rows that are worked on at once, in the processor's caches.
 _BLOCK = 2**14
@@ -38,33 +44,121 @@ class CountedColumns(NamedTuple):
         return query.total(self)
 
 
+class CountedEntries(NamedTuple):
+    """Entries in memory of the records that count, by column, or how many have each entry."""
+
+    columns: list
+
+    def ask(self, query):
+        """Return the answer to a `Query`."""
+        return query.total(self)
+
+
 @dataclass(frozen=True, eq=False)
-class CountsBelow(Query):
-    """How many entries of each column are below each threshold, edges but the first and last."""
+class CountsBelow(BoundedQuery):
+    """How many entries of each column are below each threshold, edges but the first and last.
+
+    What leaves is the root of the running sum of counts between thresholds: see `root_weights`.
+    """
 
     edges: np.ndarray
+    mechanism: GaussianMechanism
 
     # Whole numbers add up exactly.
     view, grid = COLUMNS, 1.0
+
+    def record_bound(self, place):
+        return math.sqrt(len(self.edges)) * root_norm()
+
+    def pair_bound(self, place):
+        return math.sqrt(len(self.edges)) * root_distance()
 
     def total(self, columns):
         # Sorting first is several times faster than to look for the cell of each.
         each = zip(columns.X.T, self.edges, strict=True)
         return np.array([np.searchsorted(np.sort(x), ends[1:-1]) for x, ends in each])
 
+    def noisy(self, below, release):
+        weights = root_weights()
+        between = [np.diff(counts, prepend=0) for counts in below]
+        roots = [np.convolve(counts, weights)[: tuned.N_THRESHOLDS] for counts in between]
+        return release(np.array(roots))
+
 
 @dataclass(frozen=True, eq=False)
-class SumsOfMoments(Query):
-    """The sums of `sum_moments`, of shape (n_columns, 2)."""
+class SumsOfMoments(BoundedQuery):
+    """The sums of `sum_moments`, of shape (n_columns, 2): an answer is in steps."""
 
     middle: np.ndarray
     half: np.ndarray
+    mechanism: GaussianMechanism
 
     view, grid = COLUMNS, 1.0
+
+    def record_bound(self, place):
+        return math.sqrt(self.middle.size)
 
     def total(self, columns):
         each = zip(columns.X.T, self.middle, self.half, strict=True)
         return np.array([sum_moments(*column) for column in each])
+
+    def noisy(self, sums, release):
+        return release(sums * CONTRIBUTION_STEP)
+
+
+@dataclass(frozen=True, eq=False)
+class CountsByCategory(CountsOfNames):
+    """How many records are in each category, by column."""
+
+    view = COLUMNS
+
+    def total(self, counted):
+        return [Counter(column) for column in counted.columns]
+
+
+@dataclass(frozen=True, eq=False)
+class SumsAndGaps(BoundedQuery):
+    """The sum of what is no gap, from the middle of a range and in units of its half, and gaps.
+
+    By column, of shape (2, n_columns). Entries are cut to their range where there is noise.
+    """
+
+    middle: np.ndarray
+    half: np.ndarray
+    mechanism: GaussianMechanism
+
+    view = COLUMNS
+
+    def record_bound(self, place):
+        # Of one column a record adds to the sum or to the gaps.
+        return math.sqrt(self.middle.size)
+
+    def total(self, columns):
+        is_private, sums = self.mechanism.noise_multiplier > 0.0, np.zeros((2, self.middle.size))
+        for j, column in enumerate(columns.X.T):
+            shares = (column.astype(np.float64) - self.middle[j]) / self.half[j]
+            if is_private:
+                shares = np.rint(np.clip(shares, -1.0, 1.0) * _PARTS) / _PARTS
+            sums[:, j] = np.nansum(shares), np.isnan(shares).sum()
+        return sums
+
+
+@dataclass(frozen=True, eq=False)
+class Balances(BoundedQuery):
+    """How many more entries of each column are above a number than below; gaps are neither."""
+
+    middle: np.ndarray
+    mechanism: GaussianMechanism
+
+    view = COLUMNS
+
+    def record_bound(self, place):
+        return math.sqrt(self.middle.size)
+
+    def total(self, columns):
+        # A comparison with a gap is false.
+        above = (self.middle < columns.X).sum(axis=0, dtype=np.float64)
+        return above - (self.middle > columns.X).sum(axis=0)
 
 
 @np.errstate(all="ignore")
@@ -76,7 +170,7 @@ def find_quantiles(columns, *, plan, quantiles, run):
     """
     if not plan.budget.is_private:
         exact = np.quantile(columns.X.astype(np.float64), quantiles, axis=0)
-        return _finite(run.release(DISTRIBUTIONS, exact))
+        return _finite(exact)
     within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
     released = zip(_release_shares(columns, plan, run), plan.edges, strict=True)
     return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
@@ -89,14 +183,13 @@ def scale_columns(columns, *, plan, run):
     clipped to that. No variance is taken to be below the spread of its noise.
     """
     if not plan.budget.is_private:
-        mean, scale = _exact_scales(columns.X)
-        return _finite([run.release(DISTRIBUTIONS, mean), run.release(MOMENTS, scale)])
+        return _finite(_exact_scales(columns.X))
     quantiles = plan.tail, 1.0 - plan.tail
     low, high = find_quantiles(columns, plan=plan, quantiles=quantiles, run=run)
     middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, _SMALLEST_SCALE)
-    mechanism, moments = run.mechanism(MOMENTS), columns.ask(SumsOfMoments(middle, half))
-    means = run.release(MOMENTS, moments * CONTRIBUTION_STEP) / plan.n_rows
+    mechanism = run.mechanism(MOMENTS)
+    means = run.ask(MOMENTS, columns, SumsOfMoments(middle, half, mechanism)) / plan.n_rows
     mean = np.clip(means[:, 0], -1.0, 1.0)
     least = min(mechanism.noise_std / plan.n_rows, 1.0)
     variance = np.clip(1.0 - means[:, 1] - mean**2, least, 1.0)
@@ -105,12 +198,10 @@ def scale_columns(columns, *, plan, run):
 
 def _release_shares(columns, plan, run):
     """Return by column the share of records below each threshold, rising from 0 to 1."""
-    weights = root_weights()
     with single_threaded_blas:
-        between = [np.diff(below, prepend=0) for below in columns.ask(CountsBelow(plan.edges))]
-        roots = [np.convolve(counts, weights)[: tuned.N_THRESHOLDS] for counts in between]
-        released = run.release(DISTRIBUTIONS, np.array(roots))
-        counts = [np.convolve(root, weights)[: tuned.N_THRESHOLDS] for root in released]
+        query = CountsBelow(plan.edges, run.mechanism(DISTRIBUTIONS))
+        released = run.ask(DISTRIBUTIONS, columns, query)
+        counts = [np.convolve(root, root_weights())[: tuned.N_THRESHOLDS] for root in released]
     rising = [isotonic_regression(column / plan.n_rows).x for column in counts]
     return [np.concatenate([[0.0], np.clip(shares, 0.0, 1.0), [1.0]]) for shares in rising]
 
@@ -143,7 +234,7 @@ def _finite(numbers):
     return numbers
 
 
-def release_counts(columns, given, *, plan, run, name=COUNTS):
+def release_counts(columns, given, *, plan, run):
     """Release counts of categories, those that nobody listed only above the plan's threshold.
 
     Parameters
@@ -155,45 +246,20 @@ def release_counts(columns, given, *, plan, run, name=COUNTS):
         no category.
     plan : TransformerPlan
     run : Run
-    name : str
-        Of the release.
 
     Returns
     -------
     counted : list of (categories, counts)
         Of each column, a sorted list, and an array with a noisy count for each.
     """
-    listed, counts = [], []
-    for column, of_given in zip(columns, given, strict=True):
-        table = Counter(column)
-        categories = sort_categories(table) if of_given is None else of_given
-        listed.append(categories)
-        counts.append(np.array([table[category] for category in categories], dtype=np.float64))
-    parts = release_together(run, name, counts)
-    counted = list(zip(listed, parts, strict=True))
-    for j, (categories, part) in enumerate(counted):
-        if given[j] is None:
-            counted[j] = _take(categories, part, np.flatnonzero(part > plan.threshold))
-    return counted
-
-
-def release_together(run, name, parts):
-    """Release several arrays of counts as one, and return them apart."""
-    released = run.release(name, np.concatenate(parts))
-    return np.split(released, np.cumsum([part.size for part in parts])[:-1])
+    query = CountsByCategory(given, plan.threshold, run.mechanism(COUNTS))
+    return run.ask(COUNTS, CountedEntries(columns), query)
 
 
 def keep_largest(categories, counts, n_kept):
     """Return the categories of the largest counts and these, in order; all if `n_kept` is None."""
-    return _take(categories, counts, np.sort(np.argsort(-counts, kind="stable")[:n_kept]))
-
-
-def _take(categories, counts, places):
+    places = np.sort(np.argsort(-counts, kind="stable")[:n_kept])
     return [categories[place] for place in places], counts[places]
-
-
-# Entries are whole numbers of these parts of half a range, so that sums of up to 2^33 are exact.
-_PARTS = 2.0**20
 
 
 @np.errstate(all="ignore")
@@ -204,20 +270,14 @@ def release_means(X, *, low, high, plan, run):
     are NaN; how many there are is released, too.
     """
     mechanism = run.mechanism(MEANS)
-    is_private = mechanism.noise_multiplier > 0.0
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
-    sums = np.zeros((2, low.size))
-    for j, column in enumerate(X.T):
-        shares = (column.astype(np.float64) - middle[j]) / half[j]
-        if is_private:
-            shares = np.rint(np.clip(shares, -1.0, 1.0) * _PARTS) / _PARTS
-        sums[:, j] = np.nansum(shares), np.isnan(shares).sum()
-    deviations, gaps = run.release(MEANS, sums.ravel()).reshape(2, -1)
+    query = SumsAndGaps(middle, half, mechanism)
+    deviations, gaps = run.ask(MEANS, CountedColumns(X), query)
     entries = np.maximum(plan.n_rows - gaps, 0.0)
     doubt = mechanism.noise_std**2 / tuned.PRIOR_VARIANCE_OF_MEAN
     means = deviations * entries / np.maximum(entries**2 + doubt, 1.0)
     fills = middle + half * means
-    return np.clip(fills, low, high) if is_private else fills
+    return np.clip(fills, low, high) if mechanism.noise_multiplier > 0.0 else fills
 
 
 @np.errstate(all="ignore")
@@ -235,11 +295,9 @@ def release_medians(X, *, low, high, plan, run):
         return np.array(
             [np.median(c) if c.size else m for c, m in zip(columns, middle, strict=True)]
         )
-    release = run.steps(MEDIANS)
+    steps = run.steps(MEDIANS)
     for _ in range(tuned.N_HALVINGS):
-        # A comparison with a gap is false.
-        balance = (middle < X).sum(axis=0, dtype=np.float64) - (middle > X).sum(axis=0)
-        balance = release(balance)
+        balance = steps.ask(CountedColumns(X), Balances(middle, mechanism))
         is_told = np.abs(balance) > mechanism.noise_std
         low = np.where(is_told & (balance < 0.0), low, middle)
         high = np.where(is_told & (balance > 0.0), high, middle)

@@ -1,17 +1,46 @@
 """What is released of a table to describe it: bins and words, sums for means, and counts."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skdp._release.mechanisms import GaussianMechanism
 from skdp._rows.kinds import DATE
 from skdp._rows.naming import as_array
+from skdp._rows.queries import TABLE, BoundedQuery, Cells, CountsByCell
 from skdp.preprocessing._plan import CONTRIBUTION_STEP, MOMENTS
-from skdp.preprocessing._solver import release_together, sum_moments
+from skdp.preprocessing._solver import sum_moments
 from skdp.preprocessing.table._solver import find_bins, find_words
 from skdp.statistics._columns import Counts, NumberColumn, RangesAxis, WordColumn
 from skdp.statistics._plan import CELLS
+
+
+@dataclass(frozen=True, eq=False)
+class MomentsOfNumbers(BoundedQuery):
+    """The sums of (t, 1 - t**2) over columns of numbers, t being the place in a column's range.
+
+    `ranges` are pairs (middle, half). With noise numbers are cut to them: see `sum_moments`.
+    """
+
+    places: list
+    ranges: list
+    mechanism: GaussianMechanism
+
+    view = TABLE
+
+    def record_bound(self, place):
+        return math.sqrt(len(self.places))
+
+    def total(self, frame):
+        each = zip(map(frame.numbers, self.places), self.ranges, strict=True)
+        return np.array([self._of_column(x[~np.isnan(x)], *within) for x, within in each])
+
+    def _of_column(self, x, middle, half):
+        if self.mechanism.noise_multiplier > 0.0:
+            return sum_moments(x, middle, half) * CONTRIBUTION_STEP
+        t = (x - middle) / half
+        return np.array([t.sum(), (1.0 - t**2).sum()])
 
 
 def release_description(frame, specs, pairs, *, plan, run):
@@ -44,7 +73,7 @@ def release_description(frame, specs, pairs, *, plan, run):
         terms = find_words(frame, specs, plan, run, None)
         axes |= {j: _with_gap(term) for j, term in terms.items()}
     if columns:
-        _add_moments(columns, frame, plan, run)
+        _add_moments(columns, frame, run)
     cells = _release_cells([*((j,) for j in specs.words), *pairs], axes, frame, plan, run)
     for j, ((name,), (words,), counts) in zip(specs.words, cells, strict=False):
         columns[j] = WordColumn(name, words, axes[j].categories.tolist(), counts)
@@ -57,18 +86,11 @@ def _with_gap(term):
     return replace(term, categories=as_array([*words, np.nan]))
 
 
-def _add_moments(columns, frame, plan, run):
+def _add_moments(columns, frame, run):
     """Release sums for the means of columns of numbers, cut to the ranges where these show."""
-    mechanism, sums = run.mechanism(MOMENTS), []
-    for j, column in columns.items():
-        x, (middle, half) = frame.numbers(j), column.middle_and_half
-        x = x[~np.isnan(x)]
-        if plan.budget.is_private:
-            sums.append(sum_moments(x, middle, half) * CONTRIBUTION_STEP)
-        else:
-            t = (x - middle) / half
-            sums.append([t.sum(), (1.0 - t**2).sum()])
-    released = run.release(MOMENTS, np.array(sums))
+    mechanism = run.mechanism(MOMENTS)
+    ranges = [column.middle_and_half for column in columns.values()]
+    released = run.ask(MOMENTS, frame, MomentsOfNumbers(list(columns), ranges, mechanism))
     for j, moments in zip(columns, released, strict=True):
         columns[j] = replace(columns[j], moments=(moments, mechanism.noise_std))
 
@@ -77,16 +99,19 @@ def _release_cells(asked, axes, frame, plan, run):
     """Release how many records are in each cell of columns and pairs of columns, together."""
     if not asked:
         return []
-    mechanism, exact, tables = run.mechanism(CELLS), [], []
+    mechanism, cells_of_rows, sizes, tables = run.mechanism(CELLS), [], [], []
     for places in asked:
         of_cells = [axes[j] for j in places]
         shape = [len(axis.words) for axis in of_cells]
         cells = np.ravel_multi_index([axis.places(frame) for axis in of_cells], shape)
-        exact.append(np.bincount(frame.counted(cells), minlength=math.prod(shape)).astype(float))
+        cells_of_rows.append(frame.counted(cells))
+        sizes.append(math.prod(shape))
         names = tuple(axis.name for axis in of_cells)
         tables.append((names, [axis.words for axis in of_cells]))
-    released = release_together(run, CELLS, exact)
+    query = CountsByCell(tuple(sizes), mechanism)
+    released = run.ask(CELLS, Cells(tuple(cells_of_rows)), query).astype(np.float64)
+    each = np.split(released, np.cumsum(sizes)[:-1])
     return [
         (names, words, Counts.of(counts, plan.n_rows, mechanism.noise_std))
-        for (names, words), counts in zip(tables, released, strict=True)
+        for (names, words), counts in zip(tables, each, strict=True)
     ]

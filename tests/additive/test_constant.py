@@ -105,11 +105,11 @@ def exact(targets, weights=None, released=None, model=MODEL):
     released = [] if released is None else released
     mechanism = SimpleNamespace(noise_std=1e-7)
 
-    def release(name, value):
-        released.append(value)
-        return value
+    def ask(name, place, query):
+        released.append(place.ask(query))
+        return released[-1]
 
-    run = SimpleNamespace(mechanism=lambda name: mechanism, release=release)
+    run = SimpleNamespace(mechanism=lambda name: mechanism, ask=ask)
     frame = SimpleNamespace(counted=lambda entries: entries)
     plan = model._plan(500, 3, targets.shape[1])
     means = release_constants(targets, weights or Weights(), frame, plan, run)
@@ -138,7 +138,7 @@ def test_the_label_of_a_null_record_adds_nothing():
     frame, released = Frame((), (), (), (), 4), []
     run = SimpleNamespace(
         mechanism=lambda name: SimpleNamespace(noise_std=1.0),
-        release=lambda name, value: released.append(value) or value,
+        ask=lambda name, place, query: released.append(place.ask(query)) or released[-1],
     )
     for label in (1.0, -1.0):
         targets = np.array([[label], [1.0], [1.0], [-1.0]])

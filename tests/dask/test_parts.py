@@ -195,7 +195,8 @@ def kept_of(reader, X, y):
 
 def sum_of(reader, X, kept):
     mechanism = GaussianMechanism(1.0, 1.0, size=10, n_records=N)
-    query = (SecondMoment if isinstance(reader, Reader) else SumsByLabel)(mechanism)
+    is_moment = isinstance(reader, Reader)
+    query = SecondMoment(mechanism) if is_moment else SumsByLabel(mechanism, 1.0, 2)
     return answer(reader, 1, X, kept, query, query.view, None)
 
 

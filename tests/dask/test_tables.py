@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
+from tests._runs import NO_NOISE
 from tests.door import CountsByBin, CountsByWord
 
 pytest.importorskip("distributed", reason="needs the extra dask")
@@ -501,7 +502,7 @@ def test_words_that_change_are_noticed(table, monkeypatch):
 def test_gaps_are_gaps_after_they_were_sent():
     """A text has another NaN, which no dict finds by identity."""
     entries, raw = RawTable.of(frame_of([np.nan, "nan", "a"]))
-    places = raw.frame(entries).ask(CountsByWord([1]))[0]
+    places = raw.frame(entries).ask(CountsByWord([None], 0.0, NO_NOISE, [1]))[0]
     assert places[np.nan] == 1
     assert places["nan"] == 1
 
@@ -552,7 +553,7 @@ def test_a_word_takes_the_count_of_no_other(n_chunks):
 
 
 def test_words_of_groups_are_the_same_after_they_were_sent():
-    words = CountsByWord([1])
+    words = CountsByWord([None], 0.0, NO_NOISE, [1])
     for known in ALIKE:
         columns = (
             np.ones(4),
@@ -568,7 +569,7 @@ def test_counts_of_one_word_add_up():
     """Whatever made a word of two entries one, the records of neither are lost."""
     columns = (np.ones(3), Words(np.array([0, 1, 1]), ("a", "a")))
     frame = Frame(("x", "y"), ("numeric", "word"), (), columns, 3)
-    words = CountsByWord([1])
+    words = CountsByWord([None], 0.0, NO_NOISE, [1])
     assert frame.ask(words) == [{"a": 3}]
     nans = [{float("nan"): 1, "b": 2}, {float("nan"): 3}]
     assert words.join([[table] for table in nans])[0][np.nan] == 4

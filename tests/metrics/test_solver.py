@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from tests._runs import HandRun
-from tests.door import Axis, DiscreteLaplaceMechanism, make_stream, release_histogram
-
-EXACT = DiscreteLaplaceMechanism(0.0)
+from tests.door import Axis, Release, Run, make_stream, named, release_histogram
 
 
-def count(*axes, seed=0, mechanism=EXACT):
-    coins, noise = make_stream(seed).spawn(2)
-    release = HandRun(mechanism, noise=noise).steps("counts")
-    return release_histogram(axes, release, coins, slice(None))
+def count(*axes, seed=0, noise=0.0):
+    coins, noise_stream = make_stream(seed).spawn(2)
+    counts = Release(bound=1.0, noise_multiplier=noise, noise="counts", size=1, n_records=1)
+    run = Run(named("counts", counts), noise_stream)
+    return release_histogram(axes, run.steps("counts"), coins, slice(None))
 
 
 def test_a_position_goes_down_to_its_node_and_ends_hold():
@@ -56,10 +54,9 @@ def test_a_record_moves_one_count_and_nobody_else(rounding, rng):
 
 def test_noise_has_a_stream_of_its_own(rng):
     """It is the same whatever the records and how many coins they take."""
-    position, noisy = rng.uniform(0, 3, 50), DiscreteLaplaceMechanism(3.0)
+    position = rng.uniform(0, 3, 50)
     found = [
-        count(Axis(position[:n], 4, rounding), mechanism=noisy)
-        - count(Axis(position[:n], 4, rounding))
+        count(Axis(position[:n], 4, rounding), noise=3.0) - count(Axis(position[:n], 4, rounding))
         for n, rounding in ((50, "down"), (50, "quadratic"), (9, "linear"))
     ]
     np.testing.assert_array_equal(found[0], found[1])

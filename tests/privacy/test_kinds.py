@@ -17,6 +17,7 @@ from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPTableVectorizer
+from tests._runs import NO_NOISE
 from tests.door import (
     CLASSES,
     KINDS,
@@ -53,7 +54,7 @@ ALL = [entry for entries in ENTRIES.values() for entry in entries]
 
 def tallies_of(X, groups=None):
     frame = read_frame(DPTableVectorizer(), X, reset=True)
-    return frame.ask(CountsByClass(frame.untyped, 0.0))
+    return frame.ask(CountsByClass(frame.untyped, NO_NOISE))
 
 
 def test_an_entry_is_of_one_class_whatever_stands_beside_it():

@@ -11,6 +11,7 @@ import pytest
 
 from skdp.preprocessing import DPTableVectorizer
 from tests._loops import for_each
+from tests._runs import NO_NOISE
 from tests.door import (
     BOOLEAN,
     CLASSES,
@@ -204,9 +205,9 @@ def test_counts_are_those_of_entries_one_by_one():
     X[:, 0] = list(NEIGHBOURS.values())
     frame = read_frame(DPTableVectorizer(), X, reset=True)
     assert isinstance(frame, Frame)
-    (tally,) = frame.ask(CountsByClass([0], 0.0))
+    (tally,) = frame.ask(CountsByClass([0], NO_NOISE))
     one_by_one = [
-        read_frame(DPTableVectorizer(), X[[row]], reset=True).ask(CountsByClass([0], 0.0))[0]
+        read_frame(DPTableVectorizer(), X[[row]], reset=True).ask(CountsByClass([0], NO_NOISE))[0]
         for row in range(len(X))
     ]
     np.testing.assert_array_equal(tally, np.sum(one_by_one, axis=0))

@@ -20,6 +20,7 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from skdp.linear_model.walr import _tuned as tuned
 from skdp.linear_model.walr._plan import LABELS, SUMS
+from skdp.linear_model.walr._queries import LabelledRows, SumsByLabel
 from skdp.linear_model.walr._solver import BLOCK, directions, excess_losses, penalties
 
 # Directions whose curvature is a smaller share of the largest are rounding, where columns were
@@ -61,10 +62,11 @@ class GaussianDesign:
 
     def release_sums(self, targets, run):
         """Return `ReleasedSums` of labels as by `encode_labels`."""
-        run.bound(SUMS, self._public.longest, stretch=self._stretch)
-        totals = self._public.sums((targets > 0.0).astype(np.float64)) @ self._transform.T
+        longest = self._public.longest
+        mechanism = run.bound(SUMS, longest, stretch=self._stretch)
+        query = SumsByLabel(mechanism, longest, self.plan.n_classes, self._transform)
         return ReleasedSums(
-            sums=run.release(SUMS, totals) @ self._inverse.T,
+            sums=run.ask(SUMS, LabelledRows(self._public, targets), query) @ self._inverse.T,
             noise_cov=self.noise_cov,
             noise_multiplier=self.plan.noise_multiplier,
             sensitivity=self._mechanism.sensitivity,

@@ -9,7 +9,6 @@ import numpy as np
 from skdp._rows.entries import DATE_ENTRY, NUMBER_ENTRY
 from skdp._rows.kinds import DATE, NUMERIC, WORD
 from skdp._rows.table_queries import CountsByClass
-from skdp.preprocessing._solver import release_together
 from skdp.preprocessing.table import _tuned as tuned
 from skdp.preprocessing.table._lost import warn_of_mixtures
 from skdp.preprocessing.table._plan_kinds import FOLLOWING, KINDS
@@ -79,8 +78,7 @@ def settle_kinds(table, specs, make_specs, *, plan, run):
     if not specs.untyped:
         return table, specs, plan
     mechanism = run.mechanism(KINDS)
-    exact = table.ask(CountsByClass(specs.untyped, mechanism.grid))
-    released = release_together(run, KINDS, exact)
+    released = run.ask(KINDS, table, CountsByClass(specs.untyped, mechanism))
     tally_of = {
         place: Tally(counts, mechanism.noise_std)
         for place, counts in zip(specs.untyped, released, strict=True)

@@ -8,7 +8,6 @@ from scipy.special import ndtri
 from skdp._rows.kinds import DATE
 from skdp._rows.naming import as_array
 from skdp._rows.table_queries import CountsByBin, CountsByWord, DistinctNumbers
-from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table import _tuned as tuned
 from skdp.preprocessing.table._bins import (
     coarse_ends,
@@ -73,14 +72,15 @@ def learn_table(frame, specs, *, plan, run, n_there):
 
 def find_words(frame, specs, plan, run, n_there):
     """Return a term for each column of words without a list, by its place; see `learn_table`."""
-    tables = frame.ask(CountsByWord(specs.words))
-    terms, noise = {}, run.mechanism(WORDS).noise_std
-    counted_words = release_counts(tables, [None] * len(tables), plan=plan, run=run, name=WORDS)
+    terms, mechanism = {}, run.mechanism(WORDS)
+    hidden = tuned.SHOWN_RARE_WORDS * mechanism.noise_std
+    query = CountsByWord([None] * len(specs.words), plan.threshold, mechanism, specs.words)
+    counted_words = run.ask(WORDS, frame, query)
     warn_of_words(specs, counted_words)
     for j, (categories, counts) in zip(specs.words, counted_words, strict=True):
         rare = 0.0 if n_there is None else n_there - counts.sum()
         # The rest, a difference, has the noise of all counts.
-        rare = rare if rare > tuned.SHOWN_RARE_WORDS * noise * len(counts) ** 0.5 else 0.0
+        rare = rare if rare > hidden * len(counts) ** 0.5 else 0.0
         terms[j] = WordsTerm(
             name=specs.names[j],
             feature=j,
@@ -111,9 +111,14 @@ def find_bins(frame, specs, plan, run):
 def _exact_bins(frame, specs, plan, run):
     """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
     ends, mechanism = frame.ask(DistinctNumbers(specs.numeric)), run.mechanism(COUNTS)
-    query = CountsByBin(specs.numeric, [None] * len(ends), ends, mechanism.grid)
-    released = release_together(run, COUNTS, query.by_column(frame.ask(query)))
+    query = _counts_of_whole(specs.numeric, [None] * len(ends), ends, mechanism)
+    released = query.by_column(run.ask(COUNTS, frame, query))
     return [Histogram(*bins, noise=0.0, least=0.0) for bins in zip(ends, released, strict=True)]
+
+
+def _counts_of_whole(places, bounds, ends, mechanism):
+    """Return a query to columns of numbers in which each record counts as one."""
+    return CountsByBin(places, bounds, ends, mechanism.grid, [1.0] * len(places), mechanism)
 
 
 def _release_bins(frame, specs, plan, run):
@@ -126,8 +131,8 @@ def _release_bins(frame, specs, plan, run):
         if run.plans(stage):
             mechanism = run.mechanism(stage)
             columns = ([of_all[k] for k in places] for of_all in (specs.numeric, bounds, ends))
-            query = CountsByBin(*columns, mechanism.grid)
-            released = release_together(run, stage, query.by_column(frame.ask(query)))
+            query = _counts_of_whole(*columns, mechanism)
+            released = query.by_column(run.ask(stage, frame, query))
             for k, counts in zip(places, released, strict=True):
                 shown = show_counts(ends[k], counts, _SHOWN[stage] * mechanism.noise_std)
                 of_bin, is_last = plan.least_of_bin(following), following == COUNTS
@@ -154,9 +159,8 @@ def _release_fine(frame, numeric, bounds, ends, narrow, run):
     all_ends = [*ends, *chain.from_iterable(narrow.values())]
     columns = ([of_all[k] for k in places] for of_all in (numeric, bounds))
     parts = [tuned.PART_OF_NARROW if k in narrow else 1.0 for k in places]
-    query = CountsByBin(*columns, all_ends, grid)
-    exact = zip(query.by_column(frame.ask(query)), parts, strict=True)
-    released = release_together(run, COUNTS, [counts * part for counts, part in exact])
+    query = CountsByBin(*columns, all_ends, grid, parts, mechanism)
+    released = query.by_column(run.ask(COUNTS, frame, query))
     bins = [(e, c / part) for e, c, part in zip(all_ends, released, parts, strict=True)]
     stds = [mechanism.noise_std / part for part in parts]
     least = [_SHOWN[COUNTS] * std for std in stds]
