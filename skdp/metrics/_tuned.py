@@ -25,9 +25,10 @@ NULL_NODES = 32
 SHOWN_DEVIATIONS = 3.0
 # The number of bins for an area is this times the power of 2 / 5 of n over the noise, within these
 # ends: the noise grows with the root of their number, the error of binning falls with its square,
-# and usual scores have this constant ("The area under the curve").
+# and usual scores have this constant ("The area under the curve"). Scores that lie close together
+# are in two of fewer bins than the least, and intervals miss.
 BINS_FACTOR = 0.72
-LEAST_BINS = 4
+LEAST_BINS = 10
 MOST_BINS = 512
 # The number of nodes for a mean lies within these ("Means of losses").
 LEAST_NODES = 3

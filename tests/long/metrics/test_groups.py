@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
+from sklearn.metrics import roc_auc_score
 
-from skdp.metrics import private_confusion_matrix
+from skdp.metrics import private_confusion_matrix, private_score
 from tests.door import DiscreteLaplaceMechanism, epsilon_from_rates, null_records
 from tests.metrics._models import Knows
 from tests.metrics.test_groups import PERSONS, of_people
@@ -34,3 +36,35 @@ def test_the_attack_sees_noise_that_is_for_one_row(monkeypatch):
     kept = DiscreteLaplaceMechanism._parts.fget
     monkeypatch.setattr(DiscreteLaplaceMechanism, "_parts", property(lambda self: kept(self) // 4))
     assert audited(4) > 1.5
+
+
+def held_by_intervals(n_runs=60, **options):
+    """How many intervals hold the area of scores that lie close together, of 1,500 people."""
+
+    def drawn(rng, n_rows):
+        log_odds = rng.normal(0.45, 0.35, n_rows)
+        return log_odds[:, np.newaxis], (rng.random(n_rows) < expit(log_odds)).astype(int)
+
+    X, y = drawn(np.random.default_rng(0), 2_000_000)
+    area, held = roc_auc_score(y, X[:, 0]), 0
+    counted = {"groups": np.repeat(np.arange(1500), 3), "epsilon": 1.0, "delta": 1e-6}
+    for seed in range(n_runs):
+        X, y = drawn(np.random.default_rng(1000 + seed), 4500)
+        found = private_score(
+            Knows(),
+            X,
+            y,
+            scoring="roc_auc",
+            mechanism="gaussian",
+            random_state=seed,
+            **counted,
+            **options,
+        )
+        held += found.low < area < found.high
+    return held
+
+
+def test_intervals_of_an_area_hold_where_scores_lie_close_together():
+    """Seeded. Four bins, of which two have nearly all rows, would hold in a fifth of the runs."""
+    assert held_by_intervals() >= 54
+    assert held_by_intervals(bins=4) <= 30
