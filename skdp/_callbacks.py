@@ -27,6 +27,7 @@ _READS = (
     "how far it is, such as sklearn.callback.ProgressBar. skdp.metrics.private_score gives a score "
     "with noise, for a part of a budget."
 )
+_CLASS = "callbacks are objects, and {kind} is a class: give set_callbacks({kind}(...))."
 _STOPS = (
     "A callback asks to stop, and a private fit takes all steps of its plan. What it released "
     "before is charged, and nothing of it is published."
@@ -64,9 +65,11 @@ class CallbacksMixin(CallbackSupportMixin):
             If a callback asks for rows, labels, metadata or a fitted model, as
             ``sklearn.callback.ScoringMonitor`` does.
         TypeError
-            If one is no callback.
+            If one is no callback, or is a class of callbacks.
         """
         for callback in callbacks:
+            if isinstance(callback, type):
+                raise TypeError(_CLASS.format(kind=callback.__name__))
             if asked := _asked_by(callback):
                 text = _READS.format(kind=type(callback).__name__, asked=", ".join(asked))
                 raise ValueError(text)

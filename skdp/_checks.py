@@ -45,6 +45,13 @@ def check_word(value, name, known):
     return value
 
 
+def check_is_object(value, name):
+    """Refuse a class where one of its objects is wanted."""
+    if isinstance(value, type):
+        kind = value.__name__
+        raise TypeError(f"{name} must be an object, and {kind} is a class: give {kind}(...).")
+
+
 def check_fields(owner, **checks):
     """Set fields of a frozen object to what checks, functions of value and name, make of them."""
     for name, check in checks.items():

@@ -16,7 +16,18 @@ from itertools import count
 _MOST_LINES, _MOST_MOVES = 10, 100
 
 
-class _Lines:
+class _Display:
+    """What is shown to users, which ends as a mark of its own."""
+
+    def show(self, text, n_done, n_total):
+        raise NotImplementedError
+
+    def finish(self, text):
+        """Show that all is done."""
+        self.show(text, 1, 1)
+
+
+class _Lines(_Display):
     """Prints a line for each mark, as scikit-learn does."""
 
     most_marks = _MOST_LINES
@@ -25,15 +36,11 @@ class _Lines:
         # Written at once, so that lines of several workers don't mix.
         print(f"{text}\n", end="", flush=True)
 
-    def finish(self, text):
-        """Show that all is done."""
-        self.show(text, 1, 1)
-
     def close(self):
         """Leave the lines as they are."""
 
 
-class _Bar:
+class _Bar(_Display):
     """Moves a bar for each mark."""
 
     most_marks = _MOST_MOVES
@@ -46,10 +53,6 @@ class _Bar:
     def show(self, text, n_done, n_total):
         self._bar.n, self._bar.total = n_done, n_total
         self._bar.set_description_str(text)
-
-    def finish(self, text):
-        """Show that all is done."""
-        self.show(text, 1, 1)
 
     def close(self):
         """Leave the bar as it is."""

@@ -94,6 +94,7 @@ from skdp._rows import (
     batches as batches_module,
     blocks as blocks_module,
     bounds as bounds_module,
+    coded_rows as coded_rows_module,
     containers as containers_module,
     fused as fused_module,
     grouped_rows as grouped_rows_module,

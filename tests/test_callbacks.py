@@ -100,6 +100,10 @@ def test_what_reads_rows_is_refused_by_name(kind):
         estimator.set_callbacks(Reads())
     with pytest.raises(TypeError, match="callbacks must be instances"):
         estimator.set_callbacks("bar")
+    for of_callbacks in (Seen, Reads):
+        name = of_callbacks.__name__
+        with pytest.raises(TypeError, match=rf"{name} is a class: give set_callbacks\({name}"):
+            estimator.set_callbacks(of_callbacks)
     # None of them was set beside the others.
     assert not vars(estimator)
     assert vars(estimator.set_callbacks(Seen()).set_callbacks()) == {}

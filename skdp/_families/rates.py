@@ -35,7 +35,8 @@ _FEW_FOR_SIZES = (
 )
 _NO_EXPOSURE_GIVEN = (
     "exposure_bounds is set, and the fit was given no exposure: give fit(X, y, exposure=...), in a "
-    "meta-estimator by set_fit_request(exposure=True), or leave exposure_bounds out."
+    "meta-estimator of scikit-learn by set_fit_request(exposure=True). skdp's own pipelines, "
+    "searches and other meta-estimators take no exposure: leave exposure_bounds out there."
 )
 _NEGATIVE = "target_bounds must have a high above 0: targets aren't negative."
 # The noise of both sums in their quotient, over that of one release of the whole budget.

@@ -124,5 +124,5 @@ class RobustFamily(RegressionFamily):
         targets = rows.of_targets(weighted=True)
         if not self.is_private:
             query = ExactQuantiles(wanted)
-            return query.quantiles(targets.ask(query))
+            return run.exactly(name, query.quantiles(targets.ask(query)))
         return learn_quantiles(targets, run, name, edges=edges, wanted=wanted)

@@ -278,7 +278,6 @@ class Plan:
             make_stream(random_state, key=self.stream_key),
             adjacency=self.budget.adjacency,
             charged=self.events_of_run,
-            is_private=self.budget.is_private,
         )
 
     def report(self, *, reproducible, also_public=(), open_parts=(), costs=None, **changes):

@@ -36,16 +36,15 @@ class Run:
     """Makes the releases of a plan, with noise of a stream that stays in here.
 
     `releases`, each a `Planned`, are what may be released, in order; a name may occur several
-    times. `charged` are the events that were charged, by default what these cost. A run that isn't
-    private has no noise, and may leave out what it can read as it is. `reproducible` tells whether
-    the noise comes from a seed.
+    times. `charged` are the events that were charged, by default what these cost. `reproducible`
+    tells whether the noise comes from a seed. Without noise the same releases are made.
 
     Where a release isn't planned, was made already, or costs more than planned, methods raise a
     RuntimeError, which has the name of the release and no number.
     """
 
-    def __init__(self, releases, stream, *, adjacency="zero_out", charged=None, is_private=True):
-        self._adjacency, self._is_private = adjacency, is_private
+    def __init__(self, releases, stream, *, adjacency="zero_out", charged=None):
+        self._adjacency = adjacency
         self._left = list(releases)
         self._stream, self._coins = stream, None
         # Names of what was made, and of what is left and has a bound that releases gave.
@@ -118,6 +117,18 @@ class Run:
         """Return `value`, an array, with the noise that is planned under a name."""
         return self.steps(name, 1)(value)
 
+    def exactly(self, name, value):
+        """Return `value`, which was read as it is instead of what is planned under a name.
+
+        It stands for all steps of that, and is refused where there is noise.
+        """
+        if self.mechanism(name).noise_multiplier > 0.0:
+            raise RuntimeError(f"{name!r} has noise, and can't be read as it is.")
+        release = self.steps(name)
+        for _ in range(release.n_planned):
+            value = release(value)
+        return value
+
     def ask(self, name, place, query):
         """Return the answer of rows at a place, with the noise that is planned under a name.
 
@@ -161,9 +172,7 @@ class Run:
             self._take(name)
 
     def finish(self):
-        """Refuse to end where something that was planned wasn't made, unless there is no noise."""
-        if not self._is_private:
-            return
+        """Refuse to end where something that was planned wasn't made, with noise or without."""
         for planned in self._left:
             raise RuntimeError(f"{planned.name!r} was planned, and not released.")
         for steps in self._log:

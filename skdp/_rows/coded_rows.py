@@ -10,6 +10,8 @@ from skdp._rows.fused import kernels_of_codes
 # Columns have such numbers.
 CODE = np.uint16
 MOST_COLUMNS = np.iinfo(CODE).max + 1
+# SciPy's sparse rows of more entries have longer indices.
+_MOST_ENTRIES = np.iinfo(np.int32).max
 _FORMS = "hats", "ones", "others"
 _UNIT_ROUNDOFF = 2.0**-53
 
@@ -104,10 +106,11 @@ class CodedRows:
         """Return some rows as a CSR array."""
         units = self.units(rows)
         n_rows, n_entries = len(units[0]), len(self.places)
-        columns = np.empty((n_rows, n_entries), dtype=np.int32)
+        index = np.int32 if n_rows * n_entries <= _MOST_ENTRIES else np.int64
+        columns = np.empty((n_rows, n_entries), dtype=index)
         entries = np.empty(columns.shape)
         _kernels().put_entries(units, self.places, columns, entries)
-        ends = np.arange(0, columns.size + 1, n_entries, dtype=np.int32)
+        ends = np.arange(0, columns.size + 1, n_entries, dtype=index)
         return csr_array((entries.ravel(), columns.ravel(), ends), shape=(n_rows, self.n_columns))
 
     def __matmul__(self, weights):

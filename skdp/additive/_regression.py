@@ -187,6 +187,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     """
 
     _one_curve = "monotonic_cst is for one target: fit one model for each."
+    # It is whether the last fit had exposures.
+    _is_of_rates = False
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS,
         "loss": [StrOptions(set(_LINEAR_MODELS))],
@@ -332,7 +334,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         TypeError
             If a column is of a kind that can't be read.
         """
-        return self._fit_table(X, y, groups, public_weight, exposure)
+        self._fit_table(X, y, groups, public_weight, exposure)
+        self._is_of_rates = exposure is not None
+        return self
 
     @in_order_of_rows
     def predict(self, X, exposure=None):
@@ -379,7 +383,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             Weights in the score.
         exposure : array-like of shape (n_samples,), default=None
             How much of each row was seen. The score is then that of rates, in which a row counts by
-            its weight times its exposure.
+            its weight times its exposure. Without it a model that was fitted with exposures warns,
+            and takes y for rates.
 
         Returns
         -------
@@ -396,7 +401,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         if not self._is_linear():
             means = self.predict(X)
             power = self._family().power
-            return score_of_means(means, y, sample_weight, exposure, power=power)
+            return score_of_means(
+                means, y, sample_weight, exposure, power=power, is_of_rates=self._is_of_rates
+            )
         if exposure is not None:
             raise ValueError(NO_EXPOSURE)
         return quietly(super().score, X, y, sample_weight)

@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import check_is_object
 from skdp._estimator import (
     BUDGET_CONSTRAINTS,
     RecordPrivateEstimator,
@@ -302,6 +303,7 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
 
     def _check_estimator(self):
         inner = self.estimator
+        check_is_object(inner, "estimator")
         is_ours = isinstance(inner, RecordPrivateEstimator) and is_classifier(inner)
         if not is_ours or not is_of_skdp(inner) or isinstance(inner, MetaEstimatorMixin):
             raise ValueError(_NOT_OURS.format(type(inner).__name__))

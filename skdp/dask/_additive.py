@@ -26,7 +26,7 @@ class _Reader(Reader, TableReader):  # type: ignore[override]
 class DaskAdditive(DaskTwin):
     """Fits of additive models whose queries are answered where the rows are."""
 
-    _learnt_too = "_kinds", "_read", "_untyped", "_basis", "_model", "_offsets"
+    _learnt_too = "_kinds", "_read", "_untyped", "_basis", "_model", "_offsets", "_is_of_rates"
 
     def _fit_parts(self, X, y, groups, exposure=None):
         """Fit the model; rows of exposure 0 count as null records from the start."""

@@ -93,7 +93,7 @@ def columns_and_units(family, table):
 class DaskWhitened(DaskTwin):
     """Fits of private whitening whose queries are answered where the rows are."""
 
-    _learnt_too = "_std_error_parts", "_estimand"
+    _learnt_too = "_std_error_parts", "_estimand", "_is_of_rates"
 
     def _fit_parts(self, X, y, groups, exposure=None):
         """Fit the model; families that take an exposure of each row say so by `_with_exposure`."""

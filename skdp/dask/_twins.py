@@ -203,7 +203,9 @@ class DaskRatesMixin:
             If a parameter or the input is invalid, an exposure is negative or missing, or rows of a
             group lie in two partitions; no message quotes an entry of the data.
         """
-        return self._fit_parts(X, y, groups, exposure)
+        self._fit_parts(X, y, groups, exposure)
+        self._is_of_rates = exposure is not None
+        return self
 
     def predict(self, X, exposure=None):
         """Predict for rows in memory or in partitions, as the class for rows in memory does.

@@ -10,7 +10,7 @@ from scipy.special import expit, kl_div
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from skdp._checks import check_bounds, check_finite_input
+from skdp._checks import check_bounds, check_finite_input, check_is_object
 from skdp._families.targets import encode_labels
 from skdp._rows.bounds import clip_scores
 from skdp._rows.containers import RefusedValueError, refuse_container, refuse_foreign
@@ -412,6 +412,7 @@ _OF_REGRESSORS = {name for name in SCORES if name.startswith(("r2", "d2_", "neg_
 
 def check_kind(estimator, scoring):
     """Refuse the scores of classifiers for what has no classes, and those of regressors else."""
+    check_is_object(estimator, "estimator")
     if hasattr(estimator, "classes_") is (scoring in _OF_REGRESSORS):
         kind, others = "fitted classifier", "'r2' or 'neg_mean_absolute_error'"
         if scoring in _OF_REGRESSORS:

@@ -170,7 +170,7 @@ def find_quantiles(columns, *, plan, quantiles, run):
     """
     if not plan.budget.is_private:
         exact = np.quantile(columns.X.astype(np.float64), quantiles, axis=0)
-        return _finite(exact)
+        return _finite(run.exactly(DISTRIBUTIONS, exact))
     within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
     released = zip(_release_shares(columns, plan, run), plan.edges, strict=True)
     return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
@@ -183,7 +183,8 @@ def scale_columns(columns, *, plan, run):
     clipped to that. No variance is taken to be below the spread of its noise.
     """
     if not plan.budget.is_private:
-        return _finite(_exact_scales(columns.X))
+        mean, scale = _exact_scales(columns.X)
+        return _finite([run.exactly(DISTRIBUTIONS, mean), run.exactly(MOMENTS, scale)])
     quantiles = plan.tail, 1.0 - plan.tail
     low, high = find_quantiles(columns, plan=plan, quantiles=quantiles, run=run)
     middle = 0.5 * low + 0.5 * high
@@ -292,9 +293,8 @@ def release_medians(X, *, low, high, plan, run):
     middle = 0.5 * low + 0.5 * high
     if mechanism.noise_multiplier == 0.0:
         columns = (column[~np.isnan(column)].astype(np.float64) for column in X.T)
-        return np.array(
-            [np.median(c) if c.size else m for c, m in zip(columns, middle, strict=True)]
-        )
+        medians = [np.median(c) if c.size else m for c, m in zip(columns, middle, strict=True)]
+        return run.exactly(MEDIANS, np.array(medians))
     steps = run.steps(MEDIANS)
     for _ in range(tuned.N_HALVINGS):
         balance = steps.ask(CountedColumns(X), Balances(middle, mechanism))

@@ -279,6 +279,11 @@ def test_what_cannot_be_calibrated_is_refused(model, message):
         DPCalibratedClassifier(model, delta=1e-3).fit(X, y)
 
 
+def test_a_class_is_refused_as_one():
+    with pytest.raises(TypeError, match="DPLogisticRegression is a class: give DPLogisticRegr"):
+        DPCalibratedClassifier(DPLogisticRegression).fit([[0.0], [1.0]], [0, 1])
+
+
 def test_a_delta_that_pays_for_all_is_refused_by_name():
     model = DPCalibratedClassifier(DPLogisticRegression(**TWO), epsilon=1e-3, delta=0.01)
     with pytest.raises(ValueError, match="delta alone pays for the classifier"):

@@ -331,6 +331,11 @@ def test_a_score_of_the_wrong_kind_is_not_charged(rng, tmp_path):
 SECRET = 8125.375
 
 
+def test_a_class_is_refused_as_one():
+    with pytest.raises(TypeError, match=r"estimator must be an object, and Knows is a class"):
+        private_score(Knows, [[0.0]], [0], epsilon=1.0)
+
+
 @pytest.mark.parametrize(
     ("model", "y", "options", "message"),
     [

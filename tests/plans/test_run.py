@@ -247,8 +247,17 @@ def test_what_was_planned_is_made_or_excused():
         run.finish()
     run.fill("rest", ())
     run.finish()
-    # Where there is no noise some things are read as they are.
-    a_run(*named("sums", a_release(0.0)), is_private=False).finish()
+    # Without noise, too: a report says what was read.
+    run = a_run(*named("sums", a_release(0.0, design={"sampling_rate": 1.0, "n_steps": 3})))
+    with pytest.raises(RuntimeError, match=r"^'sums' was planned, and not released.$"):
+        run.finish()
+    assert run.exactly("sums", VALUE) is VALUE
+    run.finish()
+    assert run.log == (("sums", 3, 0.0),)
+    with pytest.raises(RuntimeError, match=r"^'sums' was already released"):
+        run.exactly("sums", VALUE)
+    with pytest.raises(RuntimeError, match=r"^'sums' has noise"):
+        a_run(*named("sums", a_release())).exactly("sums", VALUE)
 
 
 def test_what_fills_a_charge_costs_no_more():

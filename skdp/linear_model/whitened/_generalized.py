@@ -13,6 +13,7 @@ from skdp._families.family import NO_EXPOSURE
 from skdp._families.rates import RateFamily
 from skdp._families.targets import as_targets
 from skdp._sklearn import Interval, _fit_context, in_order_of_rows, quietly
+from skdp.exceptions import warn_user
 from skdp.linear_model._base import (
     LinearRegressorMixin,
     checked_target_bounds,
@@ -24,8 +25,20 @@ from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitene
 CONSTRAINTS = {**REGRESSION_CONSTRAINTS, "exposure_bounds": ["array-like", None]}
 
 
-def score_of_means(means, y, sample_weight, exposure, *, power):
-    """Return D2 of predicted means, or of rates where rows have exposures."""
+_NO_EXPOSURE_TO_SCORE = (
+    "score was given no exposure, and the model was fitted with exposures: y is taken for rates. "
+    "For counts and amounts give score(X, y, exposure=...), in a meta-estimator of scikit-learn by "
+    "set_score_request(exposure=True)."
+)
+
+
+def score_of_means(means, y, sample_weight, exposure, *, power, is_of_rates):
+    """Return D2 of predicted means, or of rates where rows have exposures.
+
+    A model of rates `is_of_rates`: without exposures the score is one of other targets.
+    """
+    if exposure is None and is_of_rates:
+        warn_user(_NO_EXPOSURE_TO_SCORE, depth=5)
     if exposure is not None:
         exposure = check_exposure(exposure, len(means))
         quietly(check_consistent_length, means, y, sample_weight)
@@ -44,6 +57,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # Standard errors aren't inferred.
     inference = False
+    # It is whether the last fit had exposures.
+    _is_of_rates = False
 
     _parameter_constraints = CONSTRAINTS
 
@@ -144,7 +159,9 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """
         rows, units = self._read_rows(X, y, public_weight, groups, exposure=exposure)
         plan = self._plan(*rows.sizes, by_group=rows.are_grouped, scale=rows.scale)
-        return self._fit(rows, plan, units, weights_public(public_weight))
+        self._fit(rows, plan, units, weights_public(public_weight))
+        self._is_of_rates = exposure is not None
+        return self
 
     def _family(self, *, has_exposure=False):
         return RateFamily(
@@ -213,7 +230,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             Weights in the score.
         exposure : array-like of shape (n_samples,), default=None
             How much of each row was seen. The score is then that of rates, in which a row counts by
-            its weight times its exposure.
+            its weight times its exposure. Without it a model that was fitted with exposures warns,
+            and takes y for rates.
 
         Returns
         -------
@@ -227,7 +245,14 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         ValueError
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
-        return score_of_means(self.predict(X), y, sample_weight, exposure, power=self._power)
+        return score_of_means(
+            self.predict(X),
+            y,
+            sample_weight,
+            exposure,
+            power=self._power,
+            is_of_rates=self._is_of_rates,
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -859,7 +884,8 @@ class DPTweedieRegressor(_GeneralizedLinear):
             Weights in the score.
         exposure : array-like of shape (n_samples,), default=None
             How much of each row was seen. The score is then that of rates, in which a row counts by
-            its weight times its exposure.
+            its weight times its exposure. Without it a model that was fitted with exposures warns,
+            and takes y for rates.
 
         Returns
         -------

@@ -14,6 +14,7 @@ from sklearn.model_selection import cross_validate
 from skdp.additive import DPAdditiveRegressor
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge, DPTweedieRegressor
+from skdp.pipeline import DPPipeline
 from skdp.utils.discovery import all_estimators
 from tests._loops import for_each
 from tests.door import RateUnits, Tweedie, TweedieRate, null_records
@@ -196,12 +197,34 @@ def test_models_without_a_log_link_take_no_exposure(model):
         model.score(X, y, exposure=exposure)
 
 
+def test_a_model_of_rates_warns_of_a_score_of_counts():
+    X, y, exposure = policies(60)
+    for model in models():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y, exposure=exposure)
+        with pytest.warns(UserWarning, match="given no exposure, and the model was fitted with"):
+            model.score(X, y)
+        model.score(X, y, exposure=exposure)
+        # A fit without exposures is one of counts again.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)
+        model.score(X, y)
+
+
 def test_bounds_of_exposures_that_no_fit_has_are_refused():
     X, y, exposure = policies(60)
     for model in models():
         model.set_params(exposure_bounds=(0.0, 1.0))
         with pytest.raises(ValueError, match="was given no exposure"):
             model.fit(X, y)
+        # What the message says to do has to work: this one takes none.
+        model.set_params(epsilon=1.0, random_state=None)
+        with pytest.raises(ValueError, match="meta-estimators take no exposure: leave exposure_bo"):
+            DPPipeline([("model", model)], epsilon=20.0).fit(X, y)
+        with pytest.raises(ValueError, match="takes X, y and groups alone"):
+            DPPipeline([("model", model)], epsilon=20.0).fit(X, y, exposure=exposure)
         for wrong in ((-1.0, 1.0), (1.0, 1.0), (0.0, np.inf)):
             with pytest.raises(ValueError, match="exposure_bounds must"):
                 model.set_params(exposure_bounds=wrong).fit(X, y, exposure=exposure)

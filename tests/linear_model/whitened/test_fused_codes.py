@@ -25,6 +25,7 @@ from tests.door import (
     bins_about,
     blocks_module,
     clip_rows,
+    coded_rows_module,
     fused_module,
     null_records,
     rounding_slack,
@@ -197,6 +198,16 @@ def test_blocks_are_those_that_the_slack_allows_for():
     sums.ask(SecondMoment(NO_NOISE))
     raw.ask(SumOfCutRows(np.zeros(D), np.ones(D), 1.0, NO_NOISE))
     assert sizes == 3 * [blocks_module.LEAST_SPARSE_ROWS] == 3 * [2048]
+
+
+def test_rows_of_more_entries_than_short_indices_count_are_written_out(monkeypatch):
+    rows = coded(np.random.default_rng(0), 20)
+    short = rows[:]
+    monkeypatch.setattr(coded_rows_module, "_MOST_ENTRIES", short.nnz - 1)
+    long = rows[:]
+    assert (short.indptr.dtype, long.indptr.dtype) == (np.int32, np.int64)
+    assert long.indices.dtype == np.int64
+    np.testing.assert_array_equal(long.toarray(), short.toarray())
 
 
 def test_rows_in_other_units_are_written_out():

@@ -11,6 +11,7 @@ from skdp.linear_model import DPHuberRegressor, DPQuantileRegressor, DPRidge
 from tests._runs import HandRun
 from tests.door import ERROR_EDGES, TARGET_EDGES, RawRows, SmoothPinball, learn_quantiles
 from tests.privacy._recorded import record
+from tests.statistical._transcripts import recorded_releases
 
 ROBUST = [DPHuberRegressor, DPQuantileRegressor]
 COEF = np.array([1.0, -0.1, 0.5, 0.0])
@@ -192,6 +193,13 @@ def test_where_noise_hides_the_range_of_targets_the_given_one_helps(estimator, r
         model = estimator(target_bounds=(20, 80), random_state=seed).fit(X, y)
         errors.append(np.abs(y - model.predict(X)).mean())
     assert np.median(errors) < 10.0
+
+
+@pytest.mark.parametrize("estimator", ROBUST)
+def test_without_privacy_all_that_the_report_lists_is_made(estimator):
+    with recorded_releases() as made:
+        report = estimator(epsilon=np.inf).fit(*uneven(40)).privacy_report_
+    assert len(made) == sum(event.n_releases for event in report.events)
 
 
 @pytest.mark.parametrize("estimator", ROBUST)
