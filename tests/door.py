@@ -216,7 +216,7 @@ from skdp.additive._constant import (
 from skdp.additive._curves import bends, roughness
 from skdp.additive._fitted import Fitted
 from skdp.additive._look_up import LookUp
-from skdp.additive._plan import plan_additive
+from skdp.additive._plan import OF_CURVES, OF_PRODUCTS, plan_additive
 from skdp.additive._points import Bins, places as bin_places
 from skdp.additive._products import (
     BasisWithProducts,

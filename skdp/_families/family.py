@@ -9,7 +9,7 @@ from skdp._checks import check_public_weight
 from skdp._families.losses import Loss
 from skdp._families.weights import EVEN, weigh
 
-NO_EXPOSURE = (
+_NO_EXPOSURE = (
     "exposure is for counts and amounts whose mean has a log link: DPPoissonRegressor, "
     "DPGammaRegressor, DPTweedieRegressor with a power other than 0, and additive models with such "
     "a loss."
@@ -57,6 +57,8 @@ class Family:
     # Targets may have an exposure of each row beside them.
     has_exposure: bool = False
 
+    # Targets may be such that an exposure makes rates of them.
+    takes_exposure: ClassVar[bool] = False
     # Targets are numbers, of which rows may have several, or labels.
     is_numeric: ClassVar[bool] = True
     takes_several: ClassVar[bool] = True
@@ -72,6 +74,10 @@ class Family:
     half_width: ClassVar[float] = 1.0
     # The report of a fit assumes this public.
     assumed: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        if self.has_exposure and not self.takes_exposure:
+            raise ValueError(_NO_EXPOSURE)
 
     def loss(self, n_columns) -> Loss:
         """Return the `Loss` of targets of so many columns."""

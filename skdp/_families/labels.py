@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from skdp._checks import check_public_weight
-from skdp._families.family import NO_EXPOSURE, Family, LinearModel
+from skdp._families.family import Family, LinearModel
 from skdp._families.losses import LOSSES, Multinomial
 from skdp._families.targets import encode_labels
 from skdp._families.weights import class_scale, weigh, weights_of_classes
@@ -60,8 +60,6 @@ class LabelFamily(Family):
         return encode_labels(np.asarray(self.classes)[:1], self.classes)
 
     def read(self, y, exposure=None):
-        if exposure is not None:
-            raise ValueError(NO_EXPOSURE)
         classes, targets = encode_labels(y, self.classes)
         return targets, classes
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from skdp._ball._plan import plan_targets
 from skdp._ball._solver import hardly_tells, learn_targets
-from skdp._families.family import NO_EXPOSURE, Family, Learnt, LinearModel
+from skdp._families.family import Family, Learnt, LinearModel
 from skdp._families.targets import (
     TargetUnits,
     as_targets,
@@ -120,8 +120,6 @@ class MeanFamily(RegressionFamily):
         return self.in_range(np.zeros((1, 1)), self.bounds, one_axis)[1]
 
     def read(self, y, exposure=None):
-        if exposure is not None:
-            raise ValueError(NO_EXPOSURE)
         return self.in_range(as_targets(y), self.bounds, y.ndim == 1)
 
     def learn(self, rows, units, plan, run):

@@ -63,10 +63,12 @@ class RateFamily(RegressionFamily):
     # Another fit to the same targets follows, and mends the mean in the end.
     is_followed: bool = False
 
+    takes_exposure: ClassVar = True
     takes_several: ClassVar = False
     half_width: ClassVar = 1.0
 
     def __post_init__(self):
+        super().__post_init__()
         if 0.0 < self.power < 1.0:
             raise ValueError(_POWER)
         if self.bounds is not None and self.bounds[1] <= 0.0:

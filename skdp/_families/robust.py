@@ -8,7 +8,7 @@ import numpy as np
 from skdp._ball._plan import ERROR_EDGES, ERRORS, SPREAD, TARGET_EDGES, plan_counts
 from skdp._ball._solver import learn_quantiles, learn_targets
 from skdp._ball._tuned import WIDTH_OF_CUT
-from skdp._families.family import NO_EXPOSURE, Learnt
+from skdp._families.family import Learnt
 from skdp._families.means import RegressionFamily
 from skdp._families.replacements import Errors
 from skdp._families.targets import as_targets, target_scale
@@ -48,8 +48,6 @@ class RobustFamily(RegressionFamily):
         return self.read(np.ones(1 if one_axis else (1, 1)))[1]
 
     def read(self, y, exposure=None):
-        if exposure is not None:
-            raise ValueError(NO_EXPOSURE)
         # Targets keep their units: in those of bounds that are far too wide, few digits are left.
         targets, units = self.in_range(as_targets(y), None, y.ndim == 1)
         if self.bounds is None or not self.is_private:

@@ -105,9 +105,9 @@ class ExpectedNoiseMixin:
         )
         # Its columns have the effects of terms together.
         fits = [first._replace(n_columns=n_features)]
-        if plan.of_products is not None:
+        if plan.second is not None:
             effect = whitened.TYPICAL_EFFECTS[loss]
-            view = _typical_view(basis, effect, self._product_rules(), plan.room)
+            view = _typical_view(basis, effect, self._product_rules(), plan.second.room)
             known = family.known(_UNITS)
             of_second = self._plan_second(self._linear(), known, view, plan, by_group=False)
             rules = linear._rules(n_outputs, in_ball=True, starts=True)

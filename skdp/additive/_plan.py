@@ -20,10 +20,10 @@ from skdp.preprocessing.table._plan import TablePlan, plan_table
 from skdp.preprocessing.table._plan_kinds import KindsPlan, plan_after_kinds
 from skdp.preprocessing.table._tuned import MOST_KNOTS
 
-# Runs and reports call the linear model so, and that of curves and their products.
-MODEL, PRODUCTS = "linear model", "linear model of products"
-# Names of the second model's releases end so, because both models call theirs alike.
-OF_PRODUCTS = " of products"
+# Runs and reports call the linear model so. With the ending of a second one, see `SecondFit`, this
+# is the name of that.
+MODEL = "linear model"
+OF_PRODUCTS, OF_CURVES = " of products", " of whole curves"
 # These alone are released where noise would hide all else.
 SHARES, MEANS = "shares of classes", "means of targets"
 _TOO_FEW = (
@@ -40,23 +40,40 @@ _NO_DELTA = (
 )
 
 
+class SecondFit(NamedTuple):
+    """What a second linear model spends, of the first one's curves and, maybe, their products."""
+
+    budget: Budget
+    # It may have so many columns.
+    room: float
+    has_products: bool
+
+    @property
+    def ending(self):
+        """Names of its releases end so, because both models call theirs alike."""
+        return OF_PRODUCTS if self.has_products else OF_CURVES
+
+    @property
+    def name(self):
+        """Runs and reports call the linear model so."""
+        return f"{MODEL}{self.ending}"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AdditivePlan(Plan):
     """The plan of a table, and what is left for a linear model of its columns.
 
     How many columns there are follows from the table's releases, and so does the model's plan. What
     all its releases come to is fixed before: as they are Gaussian, of full batches, they are one
-    release of the multiplier that spends `rest`. So it is with a second linear model, of curves and
-    of products, that spends `of_products`: None where there is none, which public numbers decide.
-    `room` is how many columns that one may have.
+    release of the multiplier that spends `rest`. So it is with a `second` linear model, of which
+    there is None where public numbers say so.
     """
 
     stream_key: ClassVar[tuple[int, ...]] = (ADDITIVE_KEY,)
 
     table: TablePlan
     rest: Budget
-    of_products: Budget | None = None
-    room: float = 0.0
+    second: SecondFit | None = None
     # The plan of what is charged before, if kinds are learnt first; see `TablePlan`.
     charged: KindsPlan | None = None
 
@@ -67,11 +84,11 @@ class AdditivePlan(Plan):
 
     @property
     def _of_models(self):
-        parts = {MODEL: self.rest, PRODUCTS: self.of_products}
+        parts = {MODEL: self.rest}
+        if self.second is not None:
+            parts[self.second.name] = self.second.budget
         return tuple(
-            Planned(name, None, (GaussianEvent(part.calibrate()),))
-            for name, part in parts.items()
-            if part is not None
+            Planned(name, None, (GaussianEvent(part.calibrate()),)) for name, part in parts.items()
         )
 
     @property
@@ -90,12 +107,13 @@ class AdditivePlan(Plan):
     def report(self, *, of_models=(), **changes):
         """Return the report of a run; `of_models` are those of its linear models, if there are.
 
-        The second one is that of products, whose names end in that.
+        Names of the second one have its ending.
         """
+        endings = ("",) if self.second is None else ("", self.second.ending)
         if of_models:
             costs = [
                 Cost(f"{name}{ending}", event)
-                for report, ending in zip(of_models, ("", OF_PRODUCTS), strict=False)
+                for report, ending in zip(of_models, endings, strict=False)
                 for name, event in zip(report.names, report.events, strict=True)
             ]
             changes["costs"] = self._costs_with(costs)
@@ -120,7 +138,7 @@ class ConstantPlan(Plan):
     constant: Release
     centre: float
     name: str
-    # Whether shares of classes are released, and not means of targets.
+    # Shares of classes are released then, and else means of targets.
     of_classes: bool
     notes: tuple  # type: ignore[misc]
 
@@ -186,12 +204,13 @@ def plan_additive(
     all_but, erasure = hide_categories(budget, 1)
 
     rest = all_but.part(1.0 - share)
-    of_products, room = None, 0.0
+    second = None
     if products is not None:
         part = rest.part(1.0 - products.share_of_curves)
         room = products.columns * n_rows / max(part.calibrate(), 1e-300)
         if room >= max(tuned.LEAST_ROOM, len(specs.names) + tuned.LEAST_ROOM_BESIDE_CURVES):
-            rest, of_products = rest.part(products.share_of_curves), part
+            second = SecondFit(part, room, products.has_products)
+            rest = rest.part(products.share_of_curves)
 
     def make(specs, table_share):
         table = plan_table(
@@ -209,8 +228,7 @@ def plan_additive(
             n_rows=n_rows,
             table=table,
             rest=rest,
-            of_products=of_products,
-            room=room,
+            second=second,
         )
 
     return plan_after_kinds(

@@ -3,7 +3,6 @@
 from sklearn.base import RegressorMixin
 
 from skdp._estimator import is_private
-from skdp._families.family import NO_EXPOSURE
 from skdp._sklearn import StrOptions, _fit_context, in_order_of_rows, quietly, validate_data
 from skdp.additive import _tuned as tuned
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
@@ -248,6 +247,10 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     def _most_knots(self):
         return tuned.MOST_KNOTS_OF_TARGETS if self._is_linear() else super()._most_knots
 
+    def _family(self, *, has_exposure=False):
+        expects_exposure = self._is_linear() and self.exposure_bounds is not None
+        return super()._family(has_exposure=has_exposure or expects_exposure)
+
     def _is_linear(self):
         """Return whether predictions are sums of terms, and not exponentials of them."""
         return self.loss == "squared_error"
@@ -283,8 +286,6 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         )
         if not self._is_linear():
             return model.set_params(exposure_bounds=self.exposure_bounds)
-        if self.exposure_bounds is not None:
-            raise ValueError(NO_EXPOSURE)
         return model
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -404,8 +405,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             return score_of_means(
                 means, y, sample_weight, exposure, power=power, is_of_rates=self._is_of_rates
             )
-        if exposure is not None:
-            raise ValueError(NO_EXPOSURE)
+        # It refuses exposures.
+        self._family(has_exposure=exposure is not None)
         return quietly(super().score, X, y, sample_weight)
 
     def __sklearn_tags__(self):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from skdp._release.release import with_ending
 from skdp.additive._chosen import count_signs
 from skdp.additive._fitted import Fitted
-from skdp.additive._plan import MODEL, OF_PRODUCTS, PRODUCTS, strength_of
+from skdp.additive._plan import MODEL, strength_of
 from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape
 
@@ -78,7 +78,7 @@ class SecondFitMixin:
         The table gives rows in these columns, in memory or in partitions.
         Return what was fitted, and the units of targets.
         """
-        if plan.of_products is not None:
+        if plan.second is not None:
             family = family.followed()
         of_model = self._plan_first(
             model, family, basis, plan, n_targets, by_group=by_group, scale=scale
@@ -89,7 +89,7 @@ class SecondFitMixin:
             solution = model._solve(rows, of_model, target_units, run)
             target_units = solution.training.units
             fitted = self._of_known_places(Fitted.of_columns(solution, basis))
-            if plan.of_products is not None:
+            if plan.second is not None:
                 view = self._second_view(fitted, basis, signs, plan)
                 second_family = self._family(has_exposure=family.has_exposure).known(target_units)
                 second = self._second_model(
@@ -109,16 +109,17 @@ class SecondFitMixin:
         """Return a linear model of the columns of a view, its plan, and the run of its releases."""
         model = self._linear()
         of_model = self._plan_second(model, family, view, plan, by_group=by_group, scale=scale)
-        run.fill(PRODUCTS, with_ending(of_model.releases, OF_PRODUCTS))
-        return model, of_model, run.part(OF_PRODUCTS)
+        ending = plan.second.ending
+        run.fill(plan.second.name, with_ending(of_model.releases, ending))
+        return model, of_model, run.part(ending)
 
     def _plan_second(self, model, family, view, plan, *, by_group, scale=None):
         """Return the plan of a linear model of the columns of a view."""
-        noise = plan.of_products.calibrate() / plan.n_rows
+        noise = plan.second.budget.calibrate() / plan.n_rows
         strength = strength_of(self.alpha, plan.n_rows)
         model.alpha = strength + view.penalty(self._product_rules(), noise)
         return self._plan_model(
-            model, family, view, plan.of_products, plan.n_rows, 1, by_group=by_group, scale=scale
+            model, family, view, plan.second.budget, plan.n_rows, 1, by_group=by_group, scale=scale
         )
 
     def _second_view(self, fitted, basis, signs, plan):
@@ -126,4 +127,4 @@ class SecondFitMixin:
         shapes = [Shape.of(term) for term in basis.terms]
         is_free = [sign == 0 for sign in signs]
         rules = self._product_rules()
-        return second_view(basis, shapes, fitted.coefs[0], rules, plan.room, is_free)
+        return second_view(basis, shapes, fitted.coefs[0], rules, plan.second.room, is_free)

@@ -59,6 +59,11 @@ class ProductRules(NamedTuple):
     clip: float
     curvature: float
 
+    @property
+    def has_products(self):
+        """Whether a second fit may have products at all."""
+        return self.most > 0
+
 
 # The second fit has curves alone: products had more noise than they told. It takes off what is
 # noise of a curve, and has few columns, so that a small part of the budget is enough.

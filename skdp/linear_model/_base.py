@@ -14,7 +14,7 @@ from skdp._checks import (
     check_positive,
 )
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
-from skdp._families.family import NO_EXPOSURE, Family
+from skdp._families.family import Family
 from skdp._families.labels import LabelFamily
 from skdp._families.losses import INVERSE_LINKS, LOSSES, as_probabilities
 from skdp._families.means import MeanFamily
@@ -101,14 +101,13 @@ class LinearRegressorMixin(CaptionMixin):
 
     def _family(self, *, has_exposure=False) -> Family:
         """Return what the loss is to a fit, as a `Family`: here that of squared errors."""
-        if has_exposure:
-            raise ValueError(NO_EXPOSURE)
         return MeanFamily(
             own_loss=LOSSES["squared_error"],
             bounds=checked_target_bounds(self.target_bounds),
             centred=self.fit_intercept,
             may_learn=self._ball_budget() != 0,
             is_private=is_private(self),
+            has_exposure=has_exposure,
         )
 
     def _set_coefs(self, coefs, bias, units):
@@ -195,10 +194,11 @@ class LinearClassifierMixin(CaptionMixin):
 
     def _family(self, *, has_exposure=False) -> Family:
         """Return what the loss is to a fit, as a `Family`: each class against others."""
-        if has_exposure:
-            raise ValueError(NO_EXPOSURE)
         return LabelFamily(
-            classes=self.classes, class_weight=self.class_weight, is_private=is_private(self)
+            classes=self.classes,
+            class_weight=self.class_weight,
+            is_private=is_private(self),
+            has_exposure=has_exposure,
         )
 
     def _set_coefs(self, coefs, bias, classes):

@@ -130,7 +130,7 @@ class SumsAndGaps(BoundedQuery):
     view = COLUMNS
 
     def record_bound(self, place):
-        # Of one column a record adds to the sum or to the gaps.
+        # A record adds to the sum or to the gaps of a column, and by 1 at most.
         return math.sqrt(self.middle.size)
 
     def total(self, columns):

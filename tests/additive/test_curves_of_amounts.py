@@ -21,11 +21,11 @@ def test_there_are_two_fits_without_products_and_one_end(loss):
     X, y, seen = table()
     model = DPAdditiveRegressor(loss=loss, random_state=0).fit(X, y + 0.5, exposure=seen)
     names = model.privacy_report_.names
-    assert {"steps", "steps of products"} <= set(names)
-    assert [name for name in names if name.startswith(SIDES)] == [f"{SIDES} of products"]
-    assert names[-1] == f"{SIDES} of products"
+    assert {"steps", "steps of whole curves"} <= set(names)
+    assert [name for name in names if name.startswith(SIDES)] == [f"{SIDES} of whole curves"]
+    assert names[-1] == f"{SIDES} of whole curves"
     # Sizes of amounts are learnt once.
-    assert "ranges of targets of products" not in names
+    assert "ranges of targets of whole curves" not in names
     assert len(model.terms_) == 6
     # What would hide rare words is charged, and isn't needed.
     assert 0.9 < model.privacy_report_.epsilon_at(1e-5) <= 1.0 + 1e-6
@@ -39,12 +39,12 @@ def test_few_records_and_interactions_of_none_have_one_fit():
             X, y, seen = table()
         names = model.fit(X, y, exposure=seen).privacy_report_.names
         assert names[-1] == SIDES
-        assert "steps of products" not in names
+        assert "steps of whole curves" not in names
 
 
 def test_a_plan_tells_of_both_fits():
     model = DPAdditiveRegressor(loss="poisson")
-    assert preview(model, 20_000, 6).names[-1] == "linear model of products"
+    assert preview(model, 20_000, 6).names[-1] == "linear model of whole curves"
 
 
 def test_curves_that_tell_nothing_are_flatter_and_the_mean_is_right():

@@ -322,13 +322,13 @@ def test_whether_there_are_products_follows_from_public_numbers():
         (10_000, 200, math.inf, True),
     ):
         model = DPAdditiveRegressor(interactions="auto", epsilon=epsilon)
-        assert (model._plan(n_rows, n_features).of_products is not None) is there
+        assert (model._plan(n_rows, n_features).second is not None) is there
 
 
 def test_nothing_is_kept_for_products_of_fewer_than_two_free_curves():
     def has_part(n_features, monotonic_cst=None):
         model = DPAdditiveRegressor(monotonic_cst=monotonic_cst)
-        return model._plan(10_000, n_features).of_products is not None
+        return model._plan(10_000, n_features).second is not None
 
     assert not has_part(1)
     assert has_part(2)
@@ -358,7 +358,7 @@ def test_where_products_cannot_be_made_the_fit_is_that_without(case):
     assert [term.kind for term in found.terms_] == [term.kind for term in alone.terms_]
     # As it is planned, where a pipeline or a search charges for it.
     n_outputs = {"three classes": 3, "two targets": 2}.get(case, 1)
-    assert found._plan(300, 3, n_outputs).of_products is None
+    assert found._plan(300, 3, n_outputs).second is None
 
 
 def test_no_other_word_is_taken(tmp_path):

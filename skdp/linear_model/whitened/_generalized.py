@@ -9,7 +9,6 @@ from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_bounds, check_exposure
-from skdp._families.family import NO_EXPOSURE
 from skdp._families.rates import RateFamily
 from skdp._families.targets import as_targets
 from skdp._sklearn import Interval, _fit_context, in_order_of_rows, quietly
@@ -866,8 +865,7 @@ class DPTweedieRegressor(_GeneralizedLinear):
     def _family(self, *, has_exposure=False):
         if self.power != 0:
             return super()._family(has_exposure=has_exposure)
-        if self.exposure_bounds is not None:
-            raise ValueError(NO_EXPOSURE)
+        has_exposure = has_exposure or self.exposure_bounds is not None
         return LinearRegressorMixin._family(self, has_exposure=has_exposure)
 
     @in_order_of_rows
@@ -902,6 +900,6 @@ class DPTweedieRegressor(_GeneralizedLinear):
         """
         if self.power != 0:
             return super().score(X, y, sample_weight, exposure)
-        if exposure is not None:
-            raise ValueError(NO_EXPOSURE)
+        # It refuses exposures.
+        self._family(has_exposure=exposure is not None)
         return LinearRegressorMixin.score(self, X, y, sample_weight)

@@ -6,7 +6,6 @@ from sklearn.base import RegressorMixin
 
 from skdp._checks import check_positive
 from skdp._families import _tuned as tuned
-from skdp._families.family import NO_EXPOSURE
 from skdp._families.losses import Huber, SmoothPinball
 from skdp._families.robust import RobustFamily
 from skdp._sklearn import Interval
@@ -29,8 +28,6 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     def _family_of(self, loss, *, quantile, has_exposure):
         """Return the `RobustFamily` of a loss; see there for the quantile."""
-        if has_exposure:
-            raise ValueError(NO_EXPOSURE)
         return RobustFamily(
             own_loss=loss,
             quantile=quantile,
@@ -38,6 +35,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             centred=self.fit_intercept,
             may_learn=self._ball_budget() != 0,
             is_private=is_private(self),
+            has_exposure=has_exposure,
         )
 
     def __sklearn_tags__(self):
