@@ -206,7 +206,11 @@ from skdp.accountant._report_formats import UNRECORDED
 from skdp.accountant._report_questions import QUESTIONS
 from skdp.accountant._selection_event import any_of, any_of_inverse
 from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
-from skdp.additive import _look_up as look_up_module, _tuned as additive_tuned
+from skdp.additive import (
+    _look_up as look_up_module,
+    _second_fit as second_fit_module,
+    _tuned as additive_tuned,
+)
 from skdp.additive._constant import (
     SumOfConstants,
     WeighedTargets,

@@ -1,27 +1,18 @@
 """Shares of classes, or means of targets, where they are all that is released."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from skdp._ball._solver import hardly_tells
-from skdp._checks import check_public_weight
-from skdp._families.means import FEW_FOR_TARGETS
-from skdp._families.weights import Weights, weigh, weights_of_classes
+from skdp._families.weights import Weights, weights_of_classes
 from skdp._release.mechanisms import GaussianMechanism
 from skdp._rows.frames import Frame
-from skdp._rows.kinds import WORD
 from skdp._rows.queries import TARGETS, BoundedQuery
 from skdp.additive import _tuned as tuned
 from skdp.additive._fitted import Fitted
-from skdp.exceptions import warn_user
-from skdp.linear_model._base import weights_public
-from skdp.linear_model._memory import MemoryRows
-from skdp.preprocessing.table._given import without_learning
 
 # A mean over shares has so many nodes, within so many deviations of the noise: what lies beyond is
 # no part of it in double precision.
@@ -124,42 +115,3 @@ def of_constants(constants, basis):
     coefs[:, -1] = constants
     covariance = np.zeros((basis.n_columns, basis.n_columns))
     return Fitted(coefs, covariance, basis, reports=())
-
-
-class ConstantMixin:
-    """What additive models do where they predict the same for all rows, by plan."""
-
-    # Subclasses say what may be released alone, and what that tells of intercepts.
-    _alone: Callable
-    _constants: Callable
-    _learn_basis: Callable
-    _publish: Callable
-
-    def _fit_constant(
-        self, targets, target_units, public_weight, model, family, frame, settings, plan, run
-    ):
-        """Learn the shares of classes or the means of targets alone."""
-        for note in plan.notes:
-            warn_user(note)
-        if plan.ranges is not None and hardly_tells(plan.ranges):
-            warn_user(FEW_FOR_TARGETS)
-        weights = weigh(check_public_weight(public_weight, frame.n_rows))
-        # Rows without columns: nothing but targets is asked of them.
-        rows = MemoryRows(model._treatment(family), np.empty((frame.n_rows, 0)), targets, weights)
-        target_units = family.learn(rows, target_units, plan, run).units
-        means = release_constants(rows.records().targets, weights, frame, plan, run)
-        frame = frame.decided(dict.fromkeys(frame.untyped, WORD))
-        specs = replace(without_learning(settings.specs), kinds=frame.kinds)
-        settings = settings._replace(specs=specs)
-        basis = self._learn_basis(frame, None, settings, plan, run)
-        return self._publish(
-            of_constants(self._constants(means, target_units), basis),
-            target_units,
-            model,
-            settings,
-            plan,
-            run,
-            # Numbers of records are known only for terms that are learnt.
-            n_there=None,
-            also_public=weights_public(public_weight),
-        )

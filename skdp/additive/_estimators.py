@@ -5,12 +5,9 @@ from sklearn.base import ClassifierMixin
 from skdp._estimator import is_private
 from skdp._families.losses import as_probabilities
 from skdp._sklearn import quietly, validate_data
-from skdp.additive import _tuned as tuned
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
-from skdp.additive._constant import logs_of_shares
-from skdp.additive._plan import Alone
 from skdp.additive._points import PointsMixin
-from skdp.linear_model import DPLogisticRegression
+from skdp.additive._predicted import PredictedLabels
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
     as_scores,
@@ -135,8 +132,9 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         `std` is not a sampling error. It is a prediction, mostly right to within a factor of 2
         where there are records. For a classifier with given knots it is up to five times too small,
         and of columns that say the same, such as education in words and in years, up to three
-        times. Where there are almost no records, the noise is larger. Words that the released
-        counts don't show, such as new ones, have the value 0.
+        times: `is_noise`, which goes by it, is too seldom True there. Where there are almost no
+        records, the noise is larger. Words that the released counts don't show, such as new ones,
+        have the value 0.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The mean decision value under the released counts.
     feature_importances_ : ndarray of shape (n_features,)
@@ -188,7 +186,6 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
     (age (hats): 9 values, smokes (words): 3 values)
     """
 
-    _one_curve = "monotonic_cst is for two classes: fit one class against the others."
     _parameter_constraints = {**CONSTRAINTS, **CLASS_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
@@ -236,26 +233,13 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         """Publish the classes, in whose order scores are."""
         self.classes_ = classes
 
-    def _class_weight(self):
-        return self.class_weight
-
-    def _product_rules(self):
-        return tuned.PRODUCT_RULES["log_loss"]
-
-    def _alone(self, n_outputs):
-        return Alone(n_outputs, of_classes=True)
-
-    def _constants(self, means, classes):
-        """Return intercepts of released shares of classes, of shape (k,)."""
-        return logs_of_shares(means, self._class_weight(), classes)
-
     def _validated_y(self, y):
         return validate_data(self, "no_validation", y)
 
-    def _linear(self):
-        return DPLogisticRegression(
+    def _predicted(self):
+        return PredictedLabels(
             classes=self.classes,
-            class_weight=self._class_weight(),
+            class_weight=self.class_weight,
             epsilon=self.epsilon,
             delta=self.delta,
             adjacency=self.adjacency,

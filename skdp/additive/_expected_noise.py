@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -13,6 +12,7 @@ from skdp._rows.kinds import NUMERIC
 from skdp.additive import _tuned as tuned
 from skdp.additive._plan import ConstantPlan
 from skdp.additive._products import SecondView, count_paired
+from skdp.additive._second_fit import TargetSizes, plan_first, plan_second
 from skdp.exceptions import warn_user
 from skdp.linear_model.whitened import _tuned as whitened
 from skdp.linear_model.whitened._expected_solver import (
@@ -46,73 +46,63 @@ _ENOUGH_FOR_NONE = (
 _UNITS = TargetUnits(0.0, 1.0, True, (-1.0, 1.0))
 
 
-class ExpectedNoiseMixin:
-    """What additive models foresee of their noise.
+def warn_of_noise(parameters, plan, n_features, n_outputs, *, are_noise):
+    """Warn where all terms are noise, or public numbers foresee that most effects are hidden.
+
+    Records are rows: what groups have isn't foreseen, nor effects on counts and amounts.
+    """
+    advice = f"{_ADVICE}."
+    loss = parameters.predicted.family().loss(n_outputs).name
+    is_foreseen = loss in whitened.TYPICAL_EFFECTS and not plan.budget.of_groups
+    hides_most = False
+    if is_foreseen and not isinstance(plan, ConstantPlan):
+        most = max(tuned.MOST_KNOTS_FORESEEN // plan.table.most_knots, 1)
+        n_seen = min(n_features, most)
+        # The fit has its own warnings of what it plans.
+        with warnings.catch_warnings(action="ignore"):
+            n_told = most_told(
+                lambda n: expected_noise_of(parameters, plan.budget, plan.n_rows, n, n_outputs),
+                n_seen,
+            )
+        hides_most = n_told <= tuned.FEW_OF_COLUMNS * n_seen
+        if hides_most and n_told:
+            advice = f"{_ADVICE}{_ENOUGH_FOR.format(plan.n_rows, n_told, n_features)}"
+        elif hides_most:
+            advice = _ENOUGH_FOR_NONE.format(plan.n_rows)
+    if are_noise or hides_most:
+        warn_user((_ALL_NOISE if are_noise else _MOST_NOISE) + advice)
+
+
+def expected_noise_of(parameters, budget, n_rows, n_features, n_outputs):
+    """Return the `ExpectedNoise` of a fit with such a budget, in the units of training.
 
     All columns are taken to hold numbers, with as many knots as columns of tables have.
     """
-
-    # Subclasses give these for their linear models.
-    _family: Callable
-    _linear: Callable
-    _plan_first: Callable
-    _plan_second: Callable
-    _plan_table: Callable
-    _product_rules: Callable
-
-    def _warn_of_noise(self, plan, n_features, n_outputs, *, are_noise):
-        """Warn where all terms are noise, or public numbers foresee that most effects are hidden.
-
-        Records are rows: what groups have isn't foreseen, nor effects on counts and amounts.
-        """
-        advice = f"{_ADVICE}."
-        loss = self._family().loss(n_outputs).name
-        is_foreseen = loss in whitened.TYPICAL_EFFECTS and not plan.budget.of_groups
-        hides_most = False
-        if is_foreseen and not isinstance(plan, ConstantPlan):
-            most = max(tuned.MOST_KNOTS_FORESEEN // plan.table.most_knots, 1)
-            n_seen = min(n_features, most)
-            # The fit has its own warnings of what it plans.
-            with warnings.catch_warnings(action="ignore"):
-                n_told = most_told(
-                    lambda n: self._expected_noise(plan.budget, plan.n_rows, n, n_outputs), n_seen
-                )
-            hides_most = n_told <= tuned.FEW_OF_COLUMNS * n_seen
-            if hides_most and n_told:
-                advice = f"{_ADVICE}{_ENOUGH_FOR.format(plan.n_rows, n_told, n_features)}"
-            elif hides_most:
-                advice = _ENOUGH_FOR_NONE.format(plan.n_rows)
-        if are_noise or hides_most:
-            warn_user((_ALL_NOISE if are_noise else _MOST_NOISE) + advice)
-
-    def _expected_noise(self, budget, n_rows, n_features, n_outputs):
-        """Return the `ExpectedNoise` of a fit with such a budget, in the units of training."""
-        specs = read_specs([""] * n_features, [NUMERIC] * n_features)
-        plan = self._plan_table(budget, specs, n_rows, n_outputs)
-        linear, family = self._linear(), self._family()
-        rules = linear._rules(n_outputs, in_ball=True)
-        loss = family.loss(n_outputs).name
-        if isinstance(plan, ConstantPlan):
-            # All rows are predicted alike.
-            return ExpectedNoise(math.inf, math.nan, whitened.TYPICAL_EFFECTS[loss])
-        basis = _even_basis(n_features, plan)
-        first = expected_steps(
-            self._plan_first(linear, family, basis, plan, n_outputs, by_group=False),
-            rules,
-            moment=_even_moment(basis),
-            # No row is longer, and most are about as long.
-            radius=basis.norm_bound,
-        )
-        # Its columns have the effects of terms together.
-        fits = [first._replace(n_columns=n_features)]
-        if plan.second is not None:
-            effect = whitened.TYPICAL_EFFECTS[loss]
-            view = _typical_view(basis, effect, self._product_rules(), plan.second.room)
-            known = family.known(_UNITS)
-            of_second = self._plan_second(self._linear(), known, view, plan, by_group=False)
-            rules = linear._rules(n_outputs, in_ball=True, starts=True)
-            fits.append(expected_steps(of_second, rules))
-        return expected_noise(fits, loss)
+    specs, predicted = read_specs([""] * n_features, [NUMERIC] * n_features), parameters.predicted
+    plan = parameters.plan(budget, specs, n_rows, n_outputs)
+    family, sizes = predicted.family(), TargetSizes(n_outputs, by_group=False)
+    loss = family.loss(n_outputs).name
+    if isinstance(plan, ConstantPlan):
+        # All rows are predicted alike.
+        return ExpectedNoise(math.inf, math.nan, whitened.TYPICAL_EFFECTS[loss])
+    basis = _even_basis(n_features, plan)
+    first = plan_first(parameters, family, basis, plan, sizes)
+    steps = expected_steps(
+        first.plan,
+        first.model._rules(n_outputs, in_ball=True),
+        moment=_even_moment(basis),
+        # No row is longer, and most are about as long.
+        radius=basis.norm_bound,
+    )
+    # Its columns have the effects of terms together.
+    fits = [steps._replace(n_columns=n_features)]
+    if plan.second is not None:
+        effect = whitened.TYPICAL_EFFECTS[loss]
+        view = _typical_view(basis, effect, predicted.product_rules, plan.second.room)
+        second = plan_second(parameters, family.known(_UNITS), view, plan, sizes)
+        rules = second.model._rules(n_outputs, in_ball=True, starts=True)
+        fits.append(expected_steps(second.plan, rules))
+    return expected_noise(fits, loss)
 
 
 def _even_basis(n_features, plan):

@@ -4,17 +4,9 @@ from sklearn.base import RegressorMixin
 
 from skdp._estimator import is_private
 from skdp._sklearn import StrOptions, _fit_context, in_order_of_rows, quietly, validate_data
-from skdp.additive import _tuned as tuned
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
-from skdp.additive._plan import Alone
-from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
+from skdp.additive._predicted import LOSSES_OF_TARGETS, PredictedTargets
 from skdp.linear_model.whitened._generalized import score_of_means
-
-_LINEAR_MODELS: dict[str, type] = {
-    "squared_error": DPRidge,
-    "poisson": DPPoissonRegressor,
-    "gamma": DPGammaRegressor,
-}
 
 
 class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
@@ -140,8 +132,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         `std` is not a sampling error. It is a prediction, mostly right to within a factor of 2
         where there are records. For a classifier with given knots it is up to five times too small,
         and of columns that say the same, such as education in words and in years, up to three
-        times. Where there are almost no records, the noise is larger. Words that the released
-        counts don't show, such as new ones, have the value 0.
+        times: `is_noise`, which goes by it, is too seldom True there. Where there are almost no
+        records, the noise is larger. Words that the released counts don't show, such as new ones,
+        have the value 0.
     intercept_ : float or ndarray of shape (n_outputs,)
         The mean of the sum of all terms and the constant under the released counts.
     feature_importances_ : ndarray of shape (n_features,)
@@ -185,12 +178,11 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     True
     """
 
-    _one_curve = "monotonic_cst is for one target: fit one model for each."
     # It is whether the last fit had exposures.
     _is_of_rates = False
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS,
-        "loss": [StrOptions(set(_LINEAR_MODELS))],
+        "loss": [StrOptions(set(LOSSES_OF_TARGETS))],
         "target_bounds": ["array-like", None],
         "exposure_bounds": ["array-like", None],
     }
@@ -240,53 +232,28 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
 
     def _validated_y(self, y):
         return validate_data(
-            self, "no_validation", y, multi_output=self._is_linear(), y_numeric=True
+            self, "no_validation", y, multi_output=self._predicted().is_linear, y_numeric=True
         )
-
-    @property
-    def _most_knots(self):
-        return tuned.MOST_KNOTS_OF_TARGETS if self._is_linear() else super()._most_knots
-
-    def _family(self, *, has_exposure=False):
-        expects_exposure = self._is_linear() and self.exposure_bounds is not None
-        return super()._family(has_exposure=has_exposure or expects_exposure)
-
-    def _is_linear(self):
-        """Return whether predictions are sums of terms, and not exponentials of them."""
-        return self.loss == "squared_error"
-
-    def _product_rules(self):
-        return tuned.PRODUCT_RULES.get(self.loss)
-
-    def _alone(self, n_outputs):
-        if not self._is_linear():
-            return None
-        return Alone(n_outputs, of_classes=False, learns_ranges=self._family().learns_targets)
-
-    def _constants(self, means, target_units):
-        """Return released means in [0, 1] as targets from -1 to 1 are trained on, of shape (k,)."""
-        return 2.0 * means - 1.0
 
     def _set_target_units(self, model, target_units):
         """Publish the range that predictions are in, by the units of targets."""
         self.target_bounds_ = model.target_bounds_
 
     def _heading(self):
-        if self._is_linear():
+        if self._predicted().is_linear:
             return "units of the target", None
         return "logarithm of the mean", "ratio"
 
-    def _linear(self):
-        model = _LINEAR_MODELS[self.loss](
+    def _predicted(self):
+        return PredictedTargets(
+            loss=self.loss,
             target_bounds=self.target_bounds,
+            exposure_bounds=self.exposure_bounds,
             epsilon=self.epsilon,
             delta=self.delta,
             adjacency=self.adjacency,
             n_jobs=self.n_jobs,
         )
-        if not self._is_linear():
-            return model.set_params(exposure_bounds=self.exposure_bounds)
-        return model
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None, exposure=None):
@@ -399,7 +366,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         ValueError
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
-        if not self._is_linear():
+        if not self._predicted().is_linear:
             means = self.predict(X)
             power = self._family().power
             return score_of_means(
@@ -412,6 +379,6 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = is_private(self)
-        tags.target_tags.multi_output = self._is_linear()
-        tags.target_tags.positive_only = not self._is_linear()
+        tags.target_tags.multi_output = self._predicted().is_linear
+        tags.target_tags.positive_only = not self._predicted().is_linear
         return tags

@@ -1,130 +1,114 @@
-"""The second fit of an additive model: to the curves of the first one, and to products of them."""
+"""The linear models of an additive model: of its terms, and of their curves and products of them.
 
-from collections.abc import Callable
+They are planned before rows are asked for either, by public and released numbers.
+"""
 
+from typing import NamedTuple
+
+from skdp._families.weights import WeightScale
 from skdp._release.release import with_ending
-from skdp.additive._chosen import count_signs
+from skdp.additive._curves import roughness
 from skdp.additive._fitted import Fitted
-from skdp.additive._plan import MODEL, strength_of
+from skdp.additive._plan import MODEL
 from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape
 
 
-class SecondFitMixin:
-    """What additive models do for ``interactions="auto"``."""
+class TargetSizes(NamedTuple):
+    """What is public of the targets of a fit, beside the number of records."""
 
-    # Parameters of the constructors of subclasses, and what these say of their linear model.
-    alpha: float
-    interactions: object
-    monotonic_cst: object
-    _linear: Callable
-    _product_rules: Callable
-    _plan_first: Callable
-    _of_known_places: Callable
+    # Columns of targets in training.
+    n_targets: int
+    by_group: bool
+    scale: WeightScale | None = None
 
-    def _finds_pairs(self):
-        """Return whether products of curves are asked for, where they can be made."""
-        return isinstance(self.interactions, str)
 
-    def _named_pairs(self):
-        """Return the pairs of columns that are to have a surface, as they were given."""
-        return () if self._finds_pairs() else self.interactions
+class PlannedModel(NamedTuple):
+    """A linear model that isn't fitted yet, what its loss is to a fit, and the plan of that."""
 
-    def _rules_for(self, n_outputs, n_columns):
-        """Return the rules of products, or None where no product can be made.
+    model: object
+    family: object
+    plan: object
 
-        Products are of two curves that nothing constrains, and add to the sum of one output.
-        """
-        n_free = n_columns - count_signs(self.monotonic_cst)
-        can_be_made = self._finds_pairs() and n_outputs == 1 and n_free > 1
-        return self._product_rules() if can_be_made else None
 
-    def _plan_model(
-        self, model, family, columns, budget, n_rows, n_targets, *, by_group, scale, roughness=None
-    ):
-        """Return the plan of a linear model of the columns of a basis, or of a second view."""
-        model.data_norm, model.n_features_in_ = columns.norm_bound, columns.n_columns
-        return model._plan(
-            n_rows,
-            columns.n_columns,
-            n_targets,
-            by_group=by_group,
-            scale=scale,
-            budget=budget,
-            # All are up to 1, or in units of their spread. Sizes that are learnt could be those of
-            # a hat's foot.
-            alike=True,
-            roughness=roughness,
-            family=family,
-        )
+def plan_first(parameters, family, basis, plan, sizes):
+    """Return a linear model of the columns of a basis, as a `PlannedModel`."""
+    model = parameters.predicted.linear()
+    model.alpha = parameters.strength(plan.n_rows)
+    rough = roughness(basis, plan.rest, plan.n_rows)
+    return _planned(model, family, basis, plan.rest, plan.n_rows, sizes, rough)
 
-    def _fit_models(
-        self,
-        table,
-        model,
-        family,
-        basis,
-        target_units,
-        signs,
-        plan,
-        run,
-        *,
-        n_targets,
-        by_group,
-        scale=None,
-    ):
-        """Fit a linear model to the columns of a basis, and another one to products, if planned.
 
-        The table gives rows in these columns, in memory or in partitions.
-        Return what was fitted, and the units of targets.
-        """
+def plan_second(parameters, family, view, plan, sizes):
+    """Return a linear model of the columns of a view, as a `PlannedModel`."""
+    model, budget = parameters.predicted.linear(), plan.second.budget
+    penalty = view.penalty(parameters.predicted.product_rules, budget.calibrate() / plan.n_rows)
+    model.alpha = parameters.strength(plan.n_rows) + penalty
+    return _planned(model, family, view, budget, plan.n_rows, sizes._replace(n_targets=1))
+
+
+def _planned(model, family, columns, budget, n_rows, sizes, rough=None):
+    """Plan a linear model of the columns of a basis, or of a second view."""
+    model.data_norm, model.n_features_in_ = columns.norm_bound, columns.n_columns
+    plan = model._plan(
+        n_rows,
+        columns.n_columns,
+        sizes.n_targets,
+        by_group=sizes.by_group,
+        scale=sizes.scale,
+        budget=budget,
+        # All are up to 1, or in units of their spread. Sizes that are learnt could be those of
+        # a hat's foot.
+        alike=True,
+        roughness=rough,
+        family=family,
+    )
+    return PlannedModel(model, family, plan)
+
+
+def fit_models(table, basis, fit):
+    """Fit a linear model to the columns of a basis, and another one to products, if planned.
+
+    The table gives rows in these columns, in memory or in partitions.
+    Return what was fitted, as `Fitted`, the units of targets, and the first model.
+    """
+    parameters, plan, run, sizes = fit.parameters, fit.plan, fit.run, fit.sizes
+    family = fit.family if plan.second is None else fit.family.followed()
+    first = plan_first(parameters, family, basis, plan, sizes)
+    run.fill(MODEL, first.plan.releases)
+    rows = table.map_to(first.model._treatment(family), basis)
+    with rows.at_work():
+        solution = first.model._solve(rows, first.plan, fit.units, run)
+        units = solution.training.units
+        fitted = Fitted.of_columns(solution, basis)
+        if plan.budget.is_private:
+            # Noise alone tells of other words.
+            fitted = fitted.of_known_places()
         if plan.second is not None:
-            family = family.followed()
-        of_model = self._plan_first(
-            model, family, basis, plan, n_targets, by_group=by_group, scale=scale
-        )
-        run.fill(MODEL, of_model.releases)
-        rows = table.map_to(model._treatment(family), basis)
-        with rows.at_work():
-            solution = model._solve(rows, of_model, target_units, run)
-            target_units = solution.training.units
-            fitted = self._of_known_places(Fitted.of_columns(solution, basis))
-            if plan.second is not None:
-                view = self._second_view(fitted, basis, signs, plan)
-                second_family = self._family(has_exposure=family.has_exposure).known(target_units)
-                second = self._second_model(
-                    view, second_family, plan, run, by_group=by_group, scale=scale
-                )
-                of_products = self._fit_second(rows, view, second_family, target_units, *second)
-                fitted = fitted.followed_by(of_products, view, signs)
-        return fitted, target_units
+            view = _second_view(fitted, basis, fit)
+            family = parameters.predicted.family(has_exposure=family.has_exposure).known(units)
+            second = plan_second(parameters, family, view, plan, sizes)
+            of_curves = fit_second(rows, view, second, units, run, plan.second)
+            fitted = fitted.followed_by(of_curves, view, fit.settings.signs)
+    return fitted, units, first.model
 
-    def _fit_second(self, rows, view, family, target_units, model, of_model, run):
-        """Fit a linear model to the columns of a view of rows."""
-        with rows.view(model._treatment(family), view):
-            solved = model._solve(rows, of_model, target_units, run, view.start)
-        return Fitted.of_columns(solved, view)
 
-    def _second_model(self, view, family, plan, run, *, by_group, scale=None):
-        """Return a linear model of the columns of a view, its plan, and the run of its releases."""
-        model = self._linear()
-        of_model = self._plan_second(model, family, view, plan, by_group=by_group, scale=scale)
-        ending = plan.second.ending
-        run.fill(plan.second.name, with_ending(of_model.releases, ending))
-        return model, of_model, run.part(ending)
+def fit_second(rows, view, second, units, run, planned):
+    """Fit a linear model to the columns of a view of rows."""
+    run.fill(planned.name, with_ending(second.plan.releases, planned.ending))
+    part = run.part(planned.ending)
+    with rows.view(second.model._treatment(second.family), view):
+        solved = second.model._solve(rows, second.plan, units, part, view.start)
+    return Fitted.of_columns(solved, view)
 
-    def _plan_second(self, model, family, view, plan, *, by_group, scale=None):
-        """Return the plan of a linear model of the columns of a view."""
-        noise = plan.second.budget.calibrate() / plan.n_rows
-        strength = strength_of(self.alpha, plan.n_rows)
-        model.alpha = strength + view.penalty(self._product_rules(), noise)
-        return self._plan_model(
-            model, family, view, plan.second.budget, plan.n_rows, 1, by_group=by_group, scale=scale
-        )
 
-    def _second_view(self, fitted, basis, signs, plan):
-        """Return the columns of a second fit, which follow from the first."""
-        shapes = [Shape.of(term) for term in basis.terms]
-        is_free = [sign == 0 for sign in signs]
-        rules = self._product_rules()
-        return second_view(basis, shapes, fitted.coefs[0], rules, plan.second.room, is_free)
+def _second_view(fitted, basis, fit):
+    """Return the columns of a second fit, which follow from the first."""
+    return second_view(
+        basis,
+        [Shape.of(term) for term in basis.terms],
+        fitted.coefs[0],
+        fit.parameters.predicted.product_rules,
+        fit.plan.second.room,
+        [sign == 0 for sign in fit.settings.signs],
+    )

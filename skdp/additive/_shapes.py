@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -362,3 +363,48 @@ def means_of(shapes, basis, coefs):
     """Return the mean of each term, of shape (n_terms, k)."""
     parts = zip(shapes, basis.slices, strict=True)
     return np.array([shape.mean @ coefs[:, part].T for shape, part in parts])
+
+
+class ReadTerms(NamedTuple):
+    """What a linear model of a basis says of terms, their means taken off."""
+
+    terms: tuple
+    intercept: Any
+    # These means were taken off: they have the shape (n_terms, k).
+    offsets: np.ndarray
+    # All terms are noise, even together.
+    are_noise: bool
+
+
+def read_terms(model, basis, covariance, settings):
+    """Return the terms of a linear model, as `ReadTerms`; curves with a sign of it are bent so."""
+    coefs, shapes = np.atleast_2d(model.coef_).copy(), []
+    intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
+    covariances = [covariance[part, part] for part in basis.slices]
+    signs = settings.signs
+    for j, (term, part) in enumerate(zip(basis.terms, basis.slices, strict=True)):
+        shape = shape_of(term)
+        if j < len(signs) and signs[j]:
+            coefs[0, part] = monotone(shape, coefs[0, part], signs[j])
+        shapes.append(shape)
+
+    parts = list(zip(shapes, basis.slices, covariances, strict=True))
+    names = settings.specs.names
+    terms = tuple(shape.read(coefs[:, part], c, names) for shape, part, c in parts)
+    is_single = np.ndim(model.intercept_) == 0
+    model.coef_ = coefs if model.coef_.ndim == 2 else coefs[0]
+    model.intercept_ = float(intercept[0]) if is_single else intercept
+    offsets = means_of(shapes, basis, coefs)
+    of_means = intercept + offsets.sum(axis=0)
+    # Nothing is hidden by noise where nothing was learnt.
+    are_noise = bool(coefs.any()) and all_noise(terms, shapes, covariances)
+    return ReadTerms(terms, float(of_means[0]) if is_single else of_means, offsets, are_noise)
+
+
+def importances(basis, terms, n_features):
+    """Return the importance of each feature, by those of the terms that it is in."""
+    of_features = np.zeros(n_features)
+    for of_basis, term in zip(basis.terms, terms, strict=True):
+        # Features share alike what only all of them together do, as by Shapley values.
+        of_features[list(of_basis.features)] += term.importance / len(of_basis.features)
+    return of_features

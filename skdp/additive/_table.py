@@ -41,6 +41,14 @@ class MemoryTable:
     weights: Weights
     is_void: np.ndarray | None
 
+    @classmethod
+    def of(cls, frame, targets, weights, is_void):
+        """Return a table in which rows of weight 0 aren't counted."""
+        if weights.is_zero is None:
+            return cls(frame, frame, slice(None), targets, weights, is_void)
+        places = np.flatnonzero(~weights.is_zero)
+        return cls(frame, frame.take(~weights.is_zero), places, targets, weights, is_void)
+
     def ask(self, query):
         """Return the answer to a `Query`."""
         is_void = None if self.is_void is None else self.is_void[self.places]

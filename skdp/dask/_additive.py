@@ -1,14 +1,18 @@
 """Additive models of raw tables on Dask collections."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from skdp.additive._fit import TermsFit, fit_terms
+from skdp.additive._second_fit import TargetSizes
 from skdp.additive._tuned import COLUMNS_OF_EACH
 from skdp.dask._estimators import Reader, columns_and_units
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
 from skdp.dask._twins import DaskClassifierMixin, DaskRatesMixin, DaskTwin, constraints_of_twin
+from skdp.preprocessing.table._given import specs_of
 
 
 @dataclass(frozen=True)
@@ -32,42 +36,38 @@ class DaskAdditive(DaskTwin):
         """Fit the model; rows of exposure 0 count as null records from the start."""
         client, table = self._opened(X, y, groups, exposure)
         frame, settings = self._read_table(typed_row(X))
-        model = self._linear()
-        family = self._family(has_exposure=exposure is not None)
+        parameters, family = self._parameters(), self._family(has_exposure=exposure is not None)
         n_targets, units = columns_and_units(family, table)
         n_outputs = family.n_outputs(n_targets)
-        self._check_curves(settings.signs, n_outputs > 1)
+        parameters.check_curves(settings.signs, n_outputs)
         reads = self._reading()
         set_columns(reads, table)
         reads._kinds = frame.kinds
         reader = _Reader(
             estimator_name=self._local.__name__,
-            treatment=model._treatment(family),
+            treatment=parameters.predicted.linear()._treatment(family),
             takes_sparse=False,
             table=reads,
         )
         with passes(table, reader, client=client) as rows:
             n_records, by_group = rows.count_records(groups)
             plan = self._plan_of(settings.specs, n_records, n_outputs, by_group)
-            return self._fit_terms(
-                rows,
-                settings,
-                model,
-                family,
-                units,
-                plan,
-                plan.start(self.random_state),
+            fit = TermsFit(
+                parameters=parameters,
+                settings=settings,
+                family=family,
+                units=units,
+                sizes=TargetSizes(n_targets, by_group),
                 # The number of rows that say something is as private as exposures.
                 n_there=n_records if exposure is None else None,
-                n_targets=n_targets,
-                by_group=by_group,
-                also_public=(PARTITIONS,),
-                also_not_covered=(NOT_COVERED,),
+                plan=plan,
+                run=plan.start(self.random_state),
             )
+            found = fit_terms(rows, fit, partial(specs_of, self))
+            return self._publish(found, (PARTITIONS,), (NOT_COVERED,))
 
-    def _alone(self, n_outputs):
-        """Return nothing that is released alone: rows in partitions aren't few."""
-        return
+    def _parameters(self):
+        return replace(super()._parameters(), may_be_constant=False)
 
 
 class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClassifier):
@@ -186,8 +186,9 @@ class DaskDPAdditiveClassifier(DaskClassifierMixin, DaskAdditive, DPAdditiveClas
         `std` is not a sampling error. It is a prediction, mostly right to within a factor of 2
         where there are records. For a classifier with given knots it is up to five times too small,
         and of columns that say the same, such as education in words and in years, up to three
-        times. Where there are almost no records, the noise is larger. Words that the released
-        counts don't show, such as new ones, have the value 0.
+        times: `is_noise`, which goes by it, is too seldom True there. Where there are almost no
+        records, the noise is larger. Words that the released counts don't show, such as new ones,
+        have the value 0.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The mean decision value under the released counts.
     feature_importances_ : ndarray of shape (n_features,)
@@ -417,8 +418,9 @@ class DaskDPAdditiveRegressor(DaskRatesMixin, DaskAdditive, DPAdditiveRegressor)
         `std` is not a sampling error. It is a prediction, mostly right to within a factor of 2
         where there are records. For a classifier with given knots it is up to five times too small,
         and of columns that say the same, such as education in words and in years, up to three
-        times. Where there are almost no records, the noise is larger. Words that the released
-        counts don't show, such as new ones, have the value 0.
+        times: `is_noise`, which goes by it, is too seldom True there. Where there are almost no
+        records, the noise is larger. Words that the released counts don't show, such as new ones,
+        have the value 0.
     intercept_ : float or ndarray of shape (n_outputs,)
         The mean of the sum of all terms and the constant under the released counts.
     feature_importances_ : ndarray of shape (n_features,)

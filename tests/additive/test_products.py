@@ -18,6 +18,7 @@ from tests.door import (
     Shape,
     WordsTerm,
     additive_tuned,
+    second_fit_module,
     second_view,
     shape_of,
 )
@@ -307,7 +308,7 @@ def test_it_is_planned_and_charged_before_the_data(tmp_path):
 def test_a_second_fit_that_is_not_made_is_refused(monkeypatch):
     """A report that has one would be of a fit that never was."""
     X, y = rows(n_rows=600)
-    monkeypatch.setattr(DPAdditiveRegressor, "_fit_second", lambda *_: None)
+    monkeypatch.setattr(second_fit_module, "fit_second", lambda *_: None)
     monkeypatch.setattr(Fitted, "followed_by", lambda self, *_: self)
     with pytest.raises(RuntimeError, match="of products' was planned"):
         DPAdditiveRegressor(**AUTO).fit(X, y)
