@@ -16,13 +16,14 @@ def test_study_runs(load_script, run, monkeypatch):
     assert (table["low"] <= table["private_auc"]).all()
 
 
-def test_risks_are_true_and_little_is_lost_to_privacy():
+def test_risks_are_true_in_the_mean_and_little_is_lost_to_privacy():
+    """Of a single study the mean risk may be further off: doc/targets.rst."""
     table = pd.read_csv(COMMITTED, comment="#")
     hospital = table[table["data"] == "hospital"]
     assert (hospital["rows"] > 95_000).all()
-    # A search makes a random number of trials.
-    assert hospital["seconds"].median() < 60.0
+    # A search makes a random number of trials, and the machine may have other work.
+    assert hospital["processor_seconds"].median() < 60.0
     for _, of_set in table.groupby("data"):
-        assert ((of_set["mean_risk"] / of_set["rate"] - 1.0).abs() < 0.1).all()
+        assert abs((of_set["mean_risk"] / of_set["rate"]).mean() - 1.0) < 0.1
         assert (of_set["auc"] > of_set["auc_no_privacy"] - 0.02).all()
         assert ((of_set["low"] < of_set["auc"]) & (of_set["auc"] < of_set["high"])).mean() > 0.6
