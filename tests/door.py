@@ -76,6 +76,7 @@ from skdp._release.plan import (
     QUANTILE_KEY,
     SPLIT_SLACK,
     Budget,
+    GroupBudget,
     Plan,
     resolve_delta,
 )
@@ -83,6 +84,7 @@ from skdp._release.random import SecureStream, SeededStream, make_stream
 from skdp._release.release import FixedRelease, Planned, Release, costs_of, named, with_ending
 from skdp._release.run import Run, Steps
 from skdp._release.sampling import (
+    BlockSampler,
     CoordinateSampler,
     PartitionSampler,
     PoissonSampler,
@@ -94,6 +96,7 @@ from skdp._rows import (
     batches as batches_module,
     blocks as blocks_module,
     bounds as bounds_module,
+    certified_rows as certified_rows_module,
     coded_rows as coded_rows_module,
     containers as containers_module,
     fused as fused_module,

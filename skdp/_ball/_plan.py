@@ -12,6 +12,7 @@ import numpy as np
 from skdp._ball import _tuned as tuned
 from skdp._checks import check_within
 from skdp._release.release import Release, costs_of, named
+from skdp._release.sampling import BlockSampler
 
 # Runs and reports call releases of rows, targets and errors so.
 FIRST_SIZES, SIZES = "first sizes of columns", "sizes of columns"
@@ -26,6 +27,8 @@ FIRST_RANGES, RANGES, MIDDLES = (
 )
 SPREAD, ERRORS = "spread of targets", "errors of predictions"
 SIDES = "amounts and what is expected"
+# Names of releases of a sample of the rows end so.
+_OF_SAMPLE = ", of a sample"
 
 
 @dataclass(frozen=True)
@@ -100,12 +103,16 @@ class BallPlan(_Learning):
     `centre` and `squares` alone, which are exact (`is_exact`), or `centre` where columns are alike.
     `data_norm` is a public bound of the rows, or None. `quantile` is the share of the records that
     the last radius is to hold.
+
+    Where there is a `sample`, lengths and centres are those of its rows. Entries are counted of all
+    rows: a column of few entries other than 0 would be lost in a sample.
     """
 
     n_rows: int
     n_columns: int
     data_norm: float | None
     quantile: float
+    sample: BlockSampler | None = None
     is_exact: bool = False
     units: Release | None = None
     coarse: Release | None = None
@@ -122,15 +129,24 @@ class BallPlan(_Learning):
         """What a run makes to learn the ball, in order."""
         return (
             *named(FIRST_SIZES, self.units),
-            *named(FIRST_LENGTHS, self.coarse),
-            *named(LENGTHS, self.reach),
-            *named(FIRST_CENTRE, self.centre),
-            *named(FIRST_DISTANCES, self.distance),
-            *named(CENTRE, self.recentre),
+            *named(self.name(FIRST_LENGTHS), self.coarse),
+            *named(self.name(LENGTHS), self.reach),
+            *named(self.name(FIRST_CENTRE), self.centre),
+            *named(self.name(FIRST_DISTANCES), self.distance),
+            *named(self.name(CENTRE), self.recentre),
             *named(SIZES, self.scales),
-            *named(DISTANCES, self.radius),
+            *named(self.name(DISTANCES), self.radius),
             *named(DEVIATIONS, self.squares),
         )
+
+    @property
+    def n_sampled(self):
+        """Number of records that lengths and centres are of, which is public."""
+        return self.n_rows if self.sample is None else self.sample.n_drawn
+
+    def name(self, of_rows):
+        """Return the name of a release of lengths or centres, which tells of a sample."""
+        return of_rows if self.sample is None else f"{of_rows}{_OF_SAMPLE}"
 
 
 def plan_ball(
@@ -160,20 +176,26 @@ def plan_ball(
     if share == 0.0:
         return None, 0.0
     shares = {name: share * part for name, part in tuned.SHARES_OF_BALL.items()}
+    if share_within is None and budget.is_private:
+        share_within = _share_within(budget.calibrate() * math.sqrt(n_columns + 1.0) / n_rows)
+        sample = None if alike else _sample(budget, shares["radius"], 1.0 - share_within, n_rows)
+    else:
+        sample = None
+    n_sampled = n_rows if sample is None else sample.n_drawn
 
-    def count(name, n_bins, columns=1):
+    def count(name, n_bins, columns=1, n_counted=n_sampled):
         return budget.release(
             bound=math.sqrt(columns),
             pair_bound=math.sqrt(2.0 * columns),
             share=shares[name],
             size=n_bins * columns,
-            n_records=n_rows,
+            n_records=n_counted,
             slack=slack,
         )
 
     def mean(name):
         return budget.release(
-            bound=1.0, share=shares[name], size=n_columns, n_records=n_rows, slack=slack
+            bound=1.0, share=shares[name], size=n_columns, n_records=n_sampled, slack=slack
         )
 
     if not budget.is_private:
@@ -193,12 +215,12 @@ def plan_ball(
     if noise <= tuned.LARGEST_NOISE_OF_COUNT:
         largest_noise = tuned.LARGEST_NOISE_BY_COLUMN
         if not alike and n_columns <= tuned.LARGEST_COUNTED_COLUMNS:
-            units = count("units", UNIT_BINS.n_bins, n_columns)
+            units = count("units", UNIT_BINS.n_bins, n_columns, n_rows)
             is_free = data_norm is None
             largest_of_units = tuned.LARGEST_NOISE_OF_UNITS if is_free else largest_noise
             if units.mechanism.noise_std <= largest_of_units * n_rows:
                 releases["units"] = units
-            scales = count("scales", _N_FINE_BINS, n_columns)
+            scales = count("scales", _N_FINE_BINS, n_columns, n_rows)
             if scales.mechanism.noise_std <= largest_noise * n_rows:
                 releases["scales"] = scales
         centre = mean("centre")
@@ -219,13 +241,12 @@ def plan_ball(
     if data_norm is None and "units" not in releases:
         releases["coarse"] = count("coarse", COARSE_BINS.n_bins)
     releases["reach"] = count("reach", _N_FINE_BINS)
-    if share_within is None:
-        share_within = _share_within(budget.calibrate() * math.sqrt(n_columns + 1.0) / n_rows)
     plan = BallPlan(
         n_rows=n_rows,
         n_columns=n_columns,
         data_norm=data_norm,
         quantile=share_within,
+        sample=sample,
         units=releases.get("units"),
         coarse=releases.get("coarse"),
         reach=releases["reach"],
@@ -236,6 +257,27 @@ def plan_ball(
         radius=releases.get("radius"),
     )
     return plan, sum(shares[name] for name in releases)
+
+
+def _sample(budget, share, share_outside, n_rows):
+    """Return what draws the rows whose lengths tell of the ball, or None: all rows do.
+
+    They are so many that the noise of a count is a small share of them, and of those that are to
+    lie outside of the last radius. `share` is that of mu^2 which counts the last distances. Where
+    records are groups the number of their rows is private.
+    """
+    if budget.of_groups:
+        return None
+    noise = budget.release(
+        bound=1.0, pair_bound=math.sqrt(2.0), share=share, n_records=n_rows, size=1
+    ).mechanism.noise_std
+    largest_share = min(
+        tuned.LARGEST_NOISE_IN_SAMPLE, tuned.LARGEST_NOISE_OF_THOSE_OUTSIDE * share_outside
+    )
+    least = max(tuned.LEAST_ROWS_OF_SAMPLE, noise / largest_share)
+    if least > tuned.LARGEST_SAMPLE * n_rows:
+        return None
+    return BlockSampler(n_rows, math.ceil(least / BlockSampler.block_size))
 
 
 def _share(ball_budget, auto):

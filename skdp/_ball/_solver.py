@@ -114,10 +114,12 @@ def learn_ball(rows, *, plan, run):
     centre, unit = np.zeros(d), np.ones(d)
     if plan.is_exact:
         return _exact_ball(rows, plan, run)
+    sampled = rows if plan.sample is None else rows.sampled(run.sample(plan.sample))
 
-    def counted(name, bins):
+    def counted(of_rows, bins):
+        name = plan.name(of_rows)
         mechanism = run.mechanism(name)
-        counts = run.ask(name, rows, CountsOfLengths(bins, centre, unit, mechanism))
+        counts = run.ask(name, sampled, CountsOfLengths(bins, centre, unit, mechanism))
         return counts, mechanism.noise_std, bins
 
     def counted_by_column(name, bins):
@@ -125,9 +127,9 @@ def learn_ball(rows, *, plan, run):
         counts = run.ask(name, rows, CountsByColumn(bins, centre, unit, mechanism))
         return counts, mechanism.noise_std, bins, np.abs(centre) / unit
 
-    def moved(name):
-        stretch = rows.stretch(centre / unit, radius)
-        return _moved(rows, run, name, centre, unit, radius, plan.n_rows, stretch)
+    def moved(of_rows):
+        stretch, name = rows.stretch(centre / unit, radius), plan.name(of_rows)
+        return _moved(sampled, run, name, centre, unit, radius, plan.n_sampled, stretch)
 
     if plan.units is not None:
         unit, _ = sizes_of_columns(*counted_by_column(FIRST_SIZES, UNIT_BINS), plan.n_rows)
@@ -149,7 +151,7 @@ def learn_ball(rows, *, plan, run):
         bins = bins_below(2.0 * radius)
         radius = min(radius, quantile(*counted(FIRST_DISTANCES, bins), tuned.SHARE_IN_FIRST_RADIUS))
         centre = moved(CENTRE)
-        noise_of_centre = radius * plan.recentre.mechanism.noise_std / plan.n_rows
+        noise_of_centre = radius * plan.recentre.mechanism.noise_std / plan.n_sampled
     bins = bins_below(2.0 * radius)
     if plan.scales is not None:
         of_columns = counted_by_column(SIZES, bins)
@@ -159,7 +161,7 @@ def learn_ball(rows, *, plan, run):
         last_counts = counted(DISTANCES, bins)
         radius = quantile(*last_counts, plan.quantile)
     counts, _, bins = last_counts
-    beyond = share_beyond(counts, bins, radius, plan.n_rows)
+    beyond = share_beyond(counts, bins, radius, plan.n_sampled)
     if plan.scales is None and plan.data_norm is None:
         # Columns of no known size are as long as those of a known one, to the penalty.
         typical = tuned.TYPICAL_ENTRY * math.sqrt(d)

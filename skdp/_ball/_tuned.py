@@ -48,6 +48,13 @@ SHARE_IN_LOUD_BALL, LOUD_NOISE = 0.9, 8e-3
 SHARE_IN_FAIR_BALL, FAIR_NOISE = 0.85, 2e-3
 SHARE_OUTSIDE_PER_NOISE = 100.0
 
+# Lengths and centres are of a sample in which the noise of a count is the first number of the
+# records at most, and the second of those that are to lie outside of the last radius: that is far
+# less than what follows of the one or the other. A sample of fewer rows than the third number saves
+# no time that anyone would notice, and neither does one of more than the fourth of all rows.
+LARGEST_NOISE_IN_SAMPLE, LARGEST_NOISE_OF_THOSE_OUTSIDE = 1e-3, 0.15
+LEAST_ROWS_OF_SAMPLE, LARGEST_SAMPLE = 50_000, 0.5
+
 # Radii before the last hold this share of the records: what they leave out isn't lost.
 SHARE_IN_FIRST_RADIUS = 0.95
 # The size of a column holds this share of its entries that aren't 0.

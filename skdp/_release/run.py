@@ -188,6 +188,11 @@ class Run:
         (self._coins,) = self.spawn(2, noise=1)
         return self._coins
 
+    def sample(self, sampler):
+        """Return the rows that a sampler draws, once: by a stream of its own, whatever data are."""
+        (stream,) = self.spawn(1)
+        return sampler.rows(stream)
+
     def spawn(self, n_streams, *, noise=None):
         """Return so many streams that are independent of each other, for coins and fits within.
 
@@ -287,6 +292,10 @@ class PartOfRun:
     def ask(self, name, place, query):
         """See `Run.ask`."""
         return self._run.ask(f"{name}{self._ending}", place, query)
+
+    def sample(self, sampler):
+        """See `Run.sample`."""
+        return self._run.sample(sampler)
 
     def steps(self, name, n_steps=None):
         """See `Run.steps`."""

@@ -15,9 +15,9 @@ from numba.extending import overload
 
 LOSSES = {"log_loss": 0, "squared_error": 1}
 # Bytes of rows that are still in the nearest cache when they are read again.
-_TILE_BYTES = 6400
+_TILE_BYTES = 12800
 # Rows of a product of matrices, which fit into caches, too.
-_PRODUCT_ROWS = 64
+_PRODUCT_ROWS, _SINGLE_PRODUCT_ROWS = 64, 256
 # Beyond it the logistic function is 0 or 1 to double precision.
 _LARGEST = 40.0
 
@@ -62,14 +62,65 @@ def _rows_of_tile(rows):
     return max(4, _TILE_BYTES // (rows.shape[1] * rows.itemsize) // 4 * 4)
 
 
+def _as_they_lie(rows, centre, is_void, start, end, room):
+    """Return some rows in their own units; those that are void are at the centre, in `room`."""
+
+
+@overload(_as_they_lie, jit_options={"error_model": "numpy", "nogil": True})
+def _lying_by_type(rows, centre, is_void, start, end, room):
+    def as_they_are(rows, centre, is_void, start, end, room):
+        return rows[start:end]
+
+    def without_void(rows, centre, is_void, start, end, room):
+        is_any_void = False
+        for i in range(start, end):
+            is_any_void |= is_void[i]
+        if not is_any_void:
+            return rows[start:end]
+        for i in range(start, end):
+            room[i - start] = centre if is_void[i] else rows[i]
+        return room[: end - start]
+
+    return as_they_are if isinstance(centre, types.NoneType) else without_void
+
+
+def _weights_of_rows(w, centre, factors):
+    """Return weights of rows in their own units, and what all predictions have beside them."""
+
+
+@overload(_weights_of_rows, jit_options={"error_model": "numpy", "nogil": True})
+def _weights_by_type(w, centre, factors):
+    def as_they_are(w, centre, factors):
+        return w, 0.0
+
+    def of_units(w, centre, factors):
+        found, shift = w * factors, 0.0
+        for j in range(len(w)):
+            shift -= centre[j] * found[j]
+        return found, shift
+
+    return as_they_are if isinstance(centre, types.NoneType) else of_units
+
+
 @_compiled(fastmath={"reassoc", "contract"})
 def _set_products(rows, w, out):
-    # Row by row: memory is read in its order, which is what takes the time.
-    for i in range(len(rows)):
-        total = 0.0
-        for j in range(len(w)):
-            total += rows[i, j] * w[j]
-        out[i] = total
+    """Put the products of rows with w; of four at once, as these don't wait for each other."""
+    i, d = 0, len(w)
+    while i + 4 <= len(rows):
+        a = b = c = e = 0.0
+        for j in range(d):
+            a += rows[i, j] * w[j]
+            b += rows[i + 1, j] * w[j]
+            c += rows[i + 2, j] * w[j]
+            e += rows[i + 3, j] * w[j]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, e
+        i += 4
+    while i < len(rows):
+        a = 0.0
+        for j in range(d):
+            a += rows[i, j] * w[j]
+        out[i] = a
+        i += 1
 
 
 @_compiled(fastmath={"contract"})
@@ -86,6 +137,38 @@ def _add_rows(rows, factors, total):
         for j in range(d):
             total[j] += factors[i] * rows[i, j]
         i += 1
+
+
+def _add_in_units(rows, centre, factors, weights, total):
+    """Add rows, which are moved to their units as they are added, times their weights."""
+
+
+# A row is added as `_in_units` makes it, to the last bit: of its two operations, a difference and a
+# product, neither can be fused with the other.
+@overload(
+    _add_in_units, jit_options={"error_model": "numpy", "nogil": True, "fastmath": {"contract"}}
+)
+def _adding_by_type(rows, centre, factors, weights, total):
+    def as_they_are(rows, centre, factors, weights, total):
+        _add_rows(rows, weights, total)
+
+    def moved(rows, centre, factors, weights, total):
+        i = 0
+        while i + 4 <= len(rows):
+            a, b, c, e = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+            for j in range(len(centre)):
+                of_column, factor = centre[j], factors[j]
+                one = a * ((rows[i, j] - of_column) * factor)
+                one += b * ((rows[i + 1, j] - of_column) * factor)
+                two = c * ((rows[i + 2, j] - of_column) * factor)
+                total[j] += one + (two + e * ((rows[i + 3, j] - of_column) * factor))
+            i += 4
+        while i < len(rows):
+            for j in range(len(centre)):
+                total[j] += weights[i] * ((rows[i, j] - centre[j]) * factors[j])
+            i += 1
+
+    return as_they_are if isinstance(centre, types.NoneType) else moved
 
 
 @_compiled()
@@ -136,19 +219,19 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
     rows, centre, factors, is_void = units
     n, d = rows.shape
     tile = _rows_of_tile(rows)
-    slopes, part, room = (
-        np.empty(tile),
-        np.empty(d + 1),
-        np.empty((tile, len(factors)), factors.dtype),
-    )
+    slopes, part, room = np.empty(tile), np.empty(d + 1), np.empty((tile, d), rows.dtype)
+    # A prediction may have any rounding errors: it only chooses the slope, from its row alone.
+    weights_of_rows, shift = _weights_of_rows(w, centre, factors)
     for first in range(0, n, size):
         part[:] = 0.0
         stop = min(first + size, n)
         for start in range(first, stop, tile):
             end = min(start + tile, stop)
             m = slopes[: end - start]
-            x = _in_units(rows, centre, factors, is_void, start, end, room)
-            _set_products(x, w, m)
+            x = _as_they_lie(rows, centre, is_void, start, end, room)
+            _set_products(x, weights_of_rows, m)
+            for i in range(len(m)):
+                m[i] += shift
             if scale is not None:
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
@@ -161,7 +244,7 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
             if scale is not None:
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
-            _add_rows(x, m, part[:d])
+            _add_in_units(x, centre, factors, m, part[:d])
         for j in range(d + 1):
             total[j] += part[j]
 
@@ -203,6 +286,51 @@ def set_mapped_lengths(units, factors, constant, A, out):
             z[i, d:] = constant
         np.dot(z, A, y)
         _set_norms(y, out[start:end])
+
+
+@_compiled()
+def set_single_lengths(units, factors, constant, norms, A, size, slack, out):
+    """Put upper bounds of what `set_mapped_lengths` puts, by products in single precision.
+
+    Rows are divided by their norms first, and A is one that was divided by its `size`, so that the
+    `slack`, added to the length of a product, bounds all errors (`skdp._rows.certified_rows`).
+    """
+    rows, centre, per_unit, is_void = units
+    room = np.empty((_SINGLE_PRODUCT_ROWS, len(per_unit)), per_unit.dtype)
+    whole = np.empty((_SINGLE_PRODUCT_ROWS, len(A)), np.float32)
+    mapped = np.empty((_SINGLE_PRODUCT_ROWS, len(A)), np.float32)
+    for start in range(0, len(rows), _SINGLE_PRODUCT_ROWS):
+        end = min(start + _SINGLE_PRODUCT_ROWS, len(rows))
+        x = _in_units(rows, centre, per_unit, is_void, start, end, room)
+        z, y, d = whole[: end - start], mapped[: end - start], x.shape[1]
+        for i in range(len(z)):
+            norm = norms[start + i]
+            per_norm = 1.0 / norm if norm > 0.0 else 0.0
+            factor = factors[start + i] * per_norm
+            for j in range(d):
+                z[i, j] = x[i, j] * factor
+            z[i, d:] = constant * per_norm
+        np.dot(z, A, y)
+        lengths = out[start:end]
+        _set_norms(y, lengths)
+        for i in range(len(lengths)):
+            lengths[i] = norms[start + i] * (size * (lengths[i] + slack))
+
+
+@_compiled()
+def put_counted_rows(units, factors, constants, out):
+    """Put rows times their factors, with their constants behind them."""
+    rows, centre, per_unit, is_void = units
+    tile, d = _rows_of_tile(rows), rows.shape[1]
+    room = np.empty((tile, len(per_unit)), per_unit.dtype)
+    for start in range(0, len(rows), tile):
+        end = min(start + tile, len(rows))
+        x = _in_units(rows, centre, per_unit, is_void, start, end, room)
+        for i in range(len(x)):
+            factor = factors[start + i]
+            for j in range(d):
+                out[start + i, j] = x[i, j] * factor
+            out[start + i, d:] = constants[start + i]
 
 
 @_compiled()

@@ -10,10 +10,10 @@ import numpy as np
 
 from skdp._rows.threads import sum_in_order
 
-# Views of rows. These are rows as they were read, or targets as rows; rows in their ball or within
-# their bound; the same with slopes that are cut; columns that a transformer counts; a raw table;
-# rows whose labels alone are private; and bins that rows in memory are in.
-RAW, TARGETS, PLACED, CUT = "raw", "targets", "placed", "cut"
+# Views of rows. These are rows as they were read, some of them, or targets as rows; rows in their
+# ball or within their bound; the same with slopes that are cut; columns that a transformer counts;
+# a raw table; rows whose labels alone are private; and bins that rows in memory are in.
+RAW, SAMPLED, TARGETS, PLACED, CUT = "raw", "sampled", "targets", "placed", "cut"
 COLUMNS, TABLE, PUBLIC, CELLS = "columns", "table", "public", "cells"
 
 

@@ -170,6 +170,10 @@ class RowsInUnits:
 
     def __init__(self, X, ball, is_void):
         self.source, self._ball, self._is_void, self.shape = X, ball, is_void, X.shape
+        # Numbers of the precision of the rows, as NumPy's operations on these take them.
+        self._centre, self._factors = (
+            each.astype(X.dtype) for each in (ball.center, 1.0 / ball.scale)
+        )
 
     @property
     def dtype(self):
@@ -185,10 +189,8 @@ class RowsInUnits:
 
     def units(self, block):
         """Return rows as compiled sums take them, which make the numbers that `in_units` does."""
-        centre, factors = (
-            each.astype(self.dtype) for each in (self._ball.center, 1.0 / self._ball.scale)
-        )
-        return np.asarray(self.source[block]), centre, factors, self._is_void[block]
+        rows, is_void = np.asarray(self.source[block]), self._is_void[block]
+        return rows, self._centre, self._factors, is_void
 
     def __getitem__(self, block):
         if (kernels := kernels_for(self)) is not None:

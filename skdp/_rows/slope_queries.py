@@ -10,6 +10,7 @@ from skdp._release.mechanisms import GaussianMechanism, as_vector
 from skdp._rows.blocks import scaled_rows
 from skdp._rows.bounds import products_by_row
 from skdp._rows.clipping import clip_contributions
+from skdp._rows.coded_rows import is_sparse
 from skdp._rows.fused import units_of
 from skdp._rows.queries import CUT, PLACED, BoundedQuery
 from skdp._rows.threads import sum_in_order
@@ -62,6 +63,15 @@ class SecondMoment(BoundedQuery):
 
         if rows.are_coded and rows.kernels is not None:
             return rows.sum_of_coded_squares(add_coded, self.mechanism)
+
+        def add_counted(chunk, total):
+            for first in range(chunk.start, chunk.stop, rows.rows_of_block):
+                block = slice(first, min(first + rows.rows_of_block, chunk.stop))
+                z = rows.counted_rows(block)
+                total += z.T @ (z if weights is None else scaled_rows(z, weights[block]))
+
+        if rows.kernels is not None and not is_sparse(rows.X):
+            return rows.sum_of_counted_squares(add_counted, self.mechanism)
 
         def add(block, x, scale, total):
             d, bias = x.shape[1], rows.bias

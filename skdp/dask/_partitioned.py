@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 from skdp._progress import progress
 from skdp._rows.bounds import present_records, stretch_of
 from skdp._rows.fused import can_compile, sums_compiled
-from skdp._rows.queries import CUT, TARGETS, Asked
+from skdp._rows.queries import CUT, SAMPLED, TARGETS, Asked
 from skdp._rows.threads import map_in_order
 from skdp._sklearn import as_configured_here
 from skdp.additive._table import are_coded
@@ -73,7 +73,11 @@ class PartitionedRows:
         shape = table.n_features, table.names, table.n_targets
         sizes = zip(table.sizes, null_rows, strict=True)
         self._are_compiled = compiled
-        self._stated = [PartitionSpec(size, *shape, null, compiled) for size, null in sizes]
+        firsts = np.cumsum([0, *table.sizes])
+        self._stated = [
+            PartitionSpec(size, *shape, null, compiled, int(first))
+            for (size, null), first in zip(sizes, firsts, strict=False)
+        ]
 
     def close(self):
         """Drop what is held of the rows."""
@@ -97,12 +101,11 @@ class PartitionedRows:
 
     def ask(self, query):
         """Return the answer to a `Query`."""
-        return self._ask_about(query.view, query)
+        return self._ask_about(query.view, self._cut if query.view == CUT else None, query)
 
-    def _ask_about(self, view, query):
-        """Return the answer to a `Query` about a view of rows."""
-        cut = self._cut if view == CUT else None
-        args, is_exact = (query, view, cut), query.grid > 0.0
+    def _ask_about(self, view, given, query):
+        """Return the answer to a `Query` about a view of rows, for which something is given."""
+        args, is_exact = (query, view, given), query.grid > 0.0
         return query.join(
             self._answers(view, _parts.answer, args, join=query.join if is_exact else None)
         )
@@ -143,7 +146,11 @@ class PartitionedRows:
 
     def of_targets(self, *, weighted=False):
         """Return the targets of all parts as rows. Rows of parts have no weights."""
-        return Asked(partial(self._ask_about, TARGETS))
+        return Asked(partial(self._ask_about, TARGETS, None))
+
+    def sampled(self, numbers):
+        """See `MemoryRows.sampled`."""
+        return Asked(partial(self._ask_about, SAMPLED, numbers))
 
     def move_targets(self, units):
         """See `MemoryRows.move_targets`."""

@@ -15,7 +15,7 @@ from skdp._rows.containers import refuse_unreadable
 from skdp._rows.fused import sums_compiled
 from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.numbers import numbers_of
-from skdp._rows.queries import COLUMNS, CUT, PLACED, PUBLIC, RAW, TABLE, TARGETS
+from skdp._rows.queries import COLUMNS, CUT, PLACED, PUBLIC, RAW, SAMPLED, TABLE, TARGETS
 from skdp._rows.raw_rows import RawRows
 from skdp._rows.rows_in_ball import RowsInUnits, in_units
 from skdp._rows.sparse import canonical
@@ -98,6 +98,8 @@ class PartitionSpec(NamedTuple):
     null_rows: list | None
     # The sums of a table are compiled if it has so many entries that this is worthwhile.
     compiled: bool = False
+    # The number of its first row among those of all parts.
+    first: int = 0
 
     def fault_of(self, X, y):
         """Return in what a part differs from this, or None."""
@@ -124,6 +126,8 @@ class Kept(NamedTuple):
     is_sparse: bool
     # Sums of a part are to be alike wherever they are made, so that this travels with it.
     compiled: bool = False
+    # The number of its first row among those of all parts.
+    first: int = 0
     # See `skdp._rows.bounds.BoundedRows`.
     scale: np.ndarray | None = None
     bias: float = 0.0
@@ -219,7 +223,8 @@ def _copied(reader, stated, seal, X, y):
     digest = blake2b(digests, digest_size=_DIGEST_BYTES).digest()
     # As in memory, see `skdp._rows.fused.sums_of`.
     compiled = stated.compiled and ids is None
-    return X, Kept(targets, digest, issparse(X), compiled, groups=groups, table=table)
+    kept = Kept(targets, digest, issparse(X), compiled, stated.first, groups=groups, table=table)
+    return X, kept
 
 
 def copies_of(kept):
@@ -240,25 +245,36 @@ def of_part(function, reader, n_threads, X, kept, *args):
         return function(reader, n_threads, X, kept, *args)
 
 
-def answer(reader, n_threads, X, kept, query, view, cut):
+def answer(reader, n_threads, X, kept, query, view, given):
     """Return what a part answers to a query about a view of its rows.
 
-    The cut is None but of the view `CUT`.
+    Given is a `Cut` for the view `CUT`, and for `SAMPLED` the numbers of rows among those of all
+    parts; otherwise None.
     """
-    with _VIEWS[view](reader, n_threads, X, kept, query, cut) as rows:
+    with _VIEWS[view](reader, n_threads, X, kept, query, given) as rows:
         return rows.ask(query)
 
 
-def _raw_rows(reader, n_threads, X, kept, query, cut):
+def _raw_rows(reader, n_threads, X, kept, query, given):
     return RawRows(X, kept.norm == 0.0, n_threads, _shares(kept)).at_work()
 
 
-def _targets(reader, n_threads, X, kept, query, cut):
+def _sampled_rows(reader, n_threads, X, kept, query, numbers):
+    is_null = kept.norm == 0.0
+    first, last = np.searchsorted(numbers, [kept.first, kept.first + is_null.size])
+    chosen = numbers[first:last] - kept.first
+    if not chosen.size:
+        # A part without rows of the sample answers as one whose rows are null records.
+        chosen, is_null = np.zeros(1, dtype=np.int64), np.ones_like(is_null)
+    return RawRows(X[chosen], is_null[chosen], n_threads).at_work()
+
+
+def _targets(reader, n_threads, X, kept, query, given):
     shares = None if query.of_rows_alone else _shares(kept)
     return RawRows(kept.targets, kept.norm == 0.0, n_threads, shares).at_work()
 
 
-def _placed_rows(reader, n_threads, X, kept, query, cut):
+def _placed_rows(reader, n_threads, X, kept, query, given):
     return _asked(reader, n_threads, X, kept).at_work()
 
 
@@ -272,25 +288,26 @@ def _cut_rows(reader, n_threads, X, kept, query, cut):
 
 
 @contextmanager
-def _columns(reader, n_threads, X, kept, query, cut):
+def _columns(reader, n_threads, X, kept, query, given):
     yield CountedColumns(reader.counted(X[kept.norm > 0.0]))
 
 
 @contextmanager
-def _table(reader, n_threads, X, kept, query, cut):
+def _table(reader, n_threads, X, kept, query, given):
     codes = None if kept.groups is None else kept.groups.codes
     with null_records_of(kept):
         yield kept.table.frame(X, codes)
 
 
 @contextmanager
-def _public_rows(reader, n_threads, X, kept, query, cut):
+def _public_rows(reader, n_threads, X, kept, query, given):
     with single_threaded_blas:
         yield LabelledRows(PublicRows(_rows(X, kept)), kept.targets)
 
 
 _VIEWS = {
     RAW: _raw_rows,
+    SAMPLED: _sampled_rows,
     TARGETS: _targets,
     PLACED: _placed_rows,
     CUT: _cut_rows,

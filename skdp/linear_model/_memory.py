@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from skdp._families.weights import Weights, joint_weights
 from skdp._rows.bounds import BoundedRows, stretch_of, void_records
 from skdp._rows.coded_rows import CodedRows, is_sparse
-from skdp._rows.fused import sums_compiled, sums_of
+from skdp._rows.fused import are_compiled, sums_compiled, sums_of
 from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.queries import RAW, Asked
 from skdp._rows.raw_rows import RawRows
@@ -93,6 +94,15 @@ class MemoryRows:
     def ask(self, query):
         """Return the answer to a `Query`."""
         return (self._raw_rows() if query.view == RAW else self._placed_rows()).ask(query)
+
+    def sampled(self, numbers):
+        """Return the rows of these numbers, as they were read, until rows are placed."""
+        X = self._rows.X
+        chosen = X[numbers] if is_sparse(X) else X.take(numbers, axis=0)
+        # Sums are compiled where those over all rows are: these are part of a larger table.
+        with sums_compiled(are_compiled(prod(X.shape))):
+            rows = RawRows(chosen, self._is_null[numbers], self.treatment.n_jobs)
+        return Asked(self._opened.enter_context(rows.at_work()).ask)
 
     def of_targets(self, *, weighted=False):
         """Return the targets as rows; if weighted, no record counts for more than one."""

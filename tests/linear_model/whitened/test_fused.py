@@ -24,6 +24,7 @@ from tests.door import (
     SumOfSlopes,
     bins_about,
     blocks_module as _blocks,
+    certified_rows_module as _certified,
     clip_rows,
     fused_module as _fused,
     in_units,
@@ -52,6 +53,11 @@ def choose(monkeypatch):
 
 def _kernels():
     return _fused.import_module("skdp._rows.kernels")
+
+
+def in_double(monkeypatch):
+    """Have lengths of mapped rows measured by products in double precision."""
+    monkeypatch.setattr(_certified, "_LARGEST_SINGLE_SLACK", 0.0)
 
 
 def certified(X, **options):
@@ -90,6 +96,7 @@ def both(choose, make, ask):
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
 def test_sums_of_slopes_are_those_of_numpy(loss, clip, weighted, dtype, rng, choose, monkeypatch):
     small_blocks(monkeypatch)
+    in_double(monkeypatch)
     rows = certified(rng.standard_normal((N, D)).astype(dtype), clip=clip)
     targets = np.sign(rng.standard_normal((N, 1)))
     weights = rng.uniform(0.0, 3.0, N) if weighted else None
@@ -111,6 +118,7 @@ def test_sums_over_rows_in_a_ball_are_those_over_a_copy(
     loss, weighted, dtype, rng, choose, monkeypatch
 ):
     small_blocks(monkeypatch)
+    in_double(monkeypatch)
     X, targets = about(rng, dtype), np.sign(rng.standard_normal((N, 1)))
     weights = rng.uniform(0.0, 3.0, N) if weighted else None
     A, w = mapping(rng, D + 1), 3.0 * rng.standard_normal((D + 1, 1))
@@ -122,8 +130,12 @@ def test_sums_over_rows_in_a_ball_are_those_over_a_copy(
         return sums.ask(SecondMoment(NO_NOISE)), lengths, sums.ask(SumOfSlopes(w, NO_NOISE))
 
     make = lambda: CertifiedRows(in_ball(X), targets, LOSSES[loss], None, weights)  # noqa: E731
-    for plain, fused in zip(*both(choose, make, ask), strict=True):
-        np.testing.assert_allclose(fused, plain, rtol=0.0, atol=1e-12 * np.abs(plain).max())
+    names = "moment", "lengths", "slopes"
+    for name, plain, fused in zip(names, *both(choose, make, ask), strict=True):
+        # Predictions of compiled sums are of rows before they are rounded to single precision.
+        is_exact = name != "slopes" or dtype is np.float64
+        atol = 1e-12 if is_exact else 1e-6
+        np.testing.assert_allclose(fused, plain, rtol=0.0, atol=atol * np.abs(plain).max())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -203,6 +215,57 @@ def test_no_row_of_a_ball_adds_more_than_the_bound(dtype, loss, rng, choose):
                 w = rng.choice([1.0, 1e308]) * rng.standard_normal((D + 1, 1))
                 total = sums.ask(SumOfSlopes(w, NO_NOISE))
             assert np.linalg.norm(total) <= bound * (1.0 + slack)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("stretch", [1.0, 1e3, 1e6])
+@np.errstate(all="ignore")
+def test_lengths_in_single_precision_are_too_long_by_their_slack_at_most(
+    stretch, dtype, rng, choose, monkeypatch
+):
+    """Also of rows along what the map makes short, where all digits are lost, and of long ones."""
+    choose(True)
+    monkeypatch.setattr(_certified, "_LARGEST_SINGLE_SLACK", math.inf)
+    A = mapping(rng, D + 1, stretch)
+    axes = np.linalg.eigh(A)[1].T[:, :D]
+    axes = np.concatenate([axes * factor for factor in rng.uniform(0.5, 2.0, 40)])
+    sizes = 1e-160, 1e-30, 1.0, 1e4, 1e30
+    X = np.concatenate([axes * size for size in sizes] + [rng.standard_normal((N, D))])
+    X = (5.0 + np.geomspace(0.01, 100.0, D) * X).astype(dtype)
+    for rows in (in_ball(X), certified(X)):
+        targets = np.ones((len(X), 1))
+        with CertifiedRows(rows, targets, LOSSES["log_loss"]).at_work() as sums:
+            z = np.asarray(rows.X[:]).astype(np.longdouble)
+            z = z if rows.scale is None else z * rows.scale[:, np.newaxis]
+            z = np.append(z, np.full((len(X), 1), rows.bias), axis=1)
+            exact = np.sqrt(np.square(z @ A).sum(axis=1)).astype(float)
+            found = sums.bound_slopes(A, 1.0)
+        there = rows.norm > 0.0
+        assert (found[~there] == 0.0).all()
+        longest = exact + 2.0 * rows.norm * np.linalg.norm(A) * _certified.single_slack(D + 1)
+        rounding = 1e-13 * stretch * exact
+        assert (found >= exact - rounding)[there].all()
+        assert (found <= longest + rounding)[there].all()
+
+
+@pytest.mark.parametrize(
+    ("change", "is_single"),
+    [({}, True), ({"stretch": 1e6}, False), ({"inference": True}, False), ({"bias": 0.0}, False)],
+    ids=str,
+)
+def test_where_lengths_are_in_single_precision(change, is_single, rng, choose, monkeypatch):
+    choose(True)
+    calls, real = [], CertifiedRows._measure_in_single
+    monkeypatch.setattr(
+        CertifiedRows, "_measure_in_single", lambda *args: calls.append(args) or real(*args)
+    )
+    rows = clip_rows(rng.standard_normal((N, D)), data_norm=4.0, fit_intercept="bias" not in change)
+    A, targets = mapping(rng, rows.n_columns, change.get("stretch", 2.0)), np.ones((N, 1))
+    inference = change.get("inference", False)
+    made = CertifiedRows(rows, targets, LOSSES["log_loss"], inference=inference)
+    with made.at_work() as sums:
+        sums.bound_slopes(A, 1.0)
+    assert bool(calls) == is_single
 
 
 def test_predictions_of_all_sizes_have_their_slopes():
@@ -423,6 +486,7 @@ def test_lengths_from_a_centre_that_is_changed_in_place_are_measured_again(chang
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_fits_are_those_of_numpy(model, is_fused, dtype, rng, choose, monkeypatch):
+    in_double(monkeypatch)
     X = (3.0 + rng.standard_normal((4000, 6))).astype(dtype)
     y = (X[:, 0] > 3.0).astype(float)
     calls, real = [], _queries._compiled_adder

@@ -1,0 +1,118 @@
+"""A public sample of the rows, whose lengths tell where the ball is."""
+
+import math
+
+import numpy as np
+import pytest
+
+from skdp.linear_model import DPLogisticRegression, DPRidge
+from tests.door import (
+    BlockSampler,
+    Budget,
+    GroupBudget,
+    SeededStream,
+    ball_tuned as tuned,
+    plan_ball,
+)
+
+SIZES = {"n_rows": 10**6, "n_columns": 50, "slack": 1e-9}
+HOW = {"ball_budget": "auto", "data_norm": None, "centred": True}
+
+
+def planned(budget=None, **options):
+    budget = Budget(1.0, 1e-7, "zero_out", "pld") if budget is None else budget
+    return plan_ball(budget, **HOW | SIZES | options)[0]
+
+
+def test_a_sample_changes_no_event_and_no_bound():
+    """Whether there is one follows from public numbers; a record of it moves as much as ever."""
+    few, many = planned(n_rows=90_000), planned()
+    assert few.sample is None
+    assert many.sample is not None
+    assert [e.noise_multiplier for e in few.events] == [e.noise_multiplier for e in many.events]
+    for name in ("reach", "centre", "distance", "recentre", "radius"):
+        one, other = getattr(few, name), getattr(many, name)
+        assert (one.bound, one.pairwise) == (other.bound, other.pairwise)
+    assert many.n_sampled == many.sample.n_drawn <= 0.5 * many.n_rows
+
+
+def test_a_sample_is_as_large_as_its_counts_need():
+    for epsilon in (0.5, 1.0, 4.0):
+        for n_rows in (10**6, 10**7, 10**9):
+            ball = planned(Budget(epsilon, 1e-9, "zero_out", "pld"), n_rows=n_rows)
+            # Noise has a little more for rounding, which follows from the number of rows.
+            noise = 0.999 * ball.radius.mechanism.noise_std / ball.n_sampled
+            assert ball.n_sampled >= 50_000
+            assert noise <= 1e-3
+            assert noise <= 0.15 * (1.0 - ball.quantile)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_rows": 90_000},
+        {"alike": True},
+        {"share_within": 0.99},
+        {"budget": GroupBudget(1.0, 1e-7, "zero_out", "pld")},
+        {"budget": Budget(math.inf, 1e-7, "zero_out", "pld")},
+    ],
+    ids=str,
+)
+def test_where_there_is_none(options):
+    """Of groups the number of rows is private."""
+    assert planned(**options).sample is None
+
+
+def test_each_block_is_as_likely_as_others():
+    """The counts of 4,000 draws are within five deviations: by chance they aren't in 6e-6."""
+    sampler, stream = BlockSampler(64 * 10 + 3, 3), SeededStream(np.random.SeedSequence(0))
+    counts = np.zeros(10)
+    for _ in range(4000):
+        rows = sampler.rows(stream)
+        assert rows.size == sampler.n_drawn == 192
+        assert (np.diff(rows) > 0).all()
+        blocks, sizes = np.unique(rows // 64, return_counts=True)
+        assert (sizes == 64).all()
+        counts[blocks] += 1
+    assert np.abs(counts - 1200.0).max() < 5.5 * math.sqrt(4000 * 0.3 * 0.7)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", ["array", "single", "columns"])
+def test_a_ball_of_a_sample_is_about_that_of_all_rows(form, rng, monkeypatch):
+    X = 5.0 + np.geomspace(0.1, 10.0, 6) * rng.standard_normal((200_000, 6))
+    X = {"array": X, "single": X.astype(np.float32), "columns": np.asfortranarray(X)}[form]
+    y = (X[:, 0] > 5.0).astype(int)
+    balls = []
+    for least in (0.5, 0.0):
+        monkeypatch.setattr(tuned, "LARGEST_SAMPLE", least)
+        model = DPLogisticRegression(epsilon=8.0, classes=[0, 1], random_state=0).fit(X, y)
+        is_of_sample = any("of a sample" in name for name in model.privacy_report_.names)
+        assert is_of_sample == (least > 0.0)
+        balls.append(model)
+    one, other = balls
+    assert (np.abs(np.log2(one.scale_ / other.scale_)) < 1.0).all()
+    assert (np.abs(one.center_ - other.center_) < 0.05 * one.scale_).all()
+    assert 0.6 < one.radius_ / other.radius_ < 1.7
+
+
+@pytest.mark.long
+def test_a_fit_to_parts_draws_the_same_rows_as_in_memory(rng, monkeypatch):
+    da = pytest.importorskip("dask.array")
+    dask_module = pytest.importorskip("skdp.dask")
+    monkeypatch.setattr(tuned, "LEAST_ROWS_OF_SAMPLE", 100)
+    monkeypatch.setattr(tuned, "LARGEST_NOISE_IN_SAMPLE", math.inf)
+    monkeypatch.setattr(tuned, "LARGEST_NOISE_OF_THOSE_OUTSIDE", math.inf)
+    X = rng.standard_normal((6000, 4))
+    y = np.clip(X[:, 0], -1.0, 1.0)
+    settings = {"target_bounds": (-1.0, 1.0), "epsilon": 8.0, "random_state": 0}
+    model = DPRidge(**settings).fit(X, y)
+    assert any("of a sample" in name for name in model.privacy_report_.names)
+    # Some parts have no row of the sample.
+    chunks = (1, 2000, 40, 3959)
+    parts = da.from_array(X, (chunks, 4)), da.from_array(y, (chunks,))
+    other = dask_module.DaskDPRidge(**settings).fit(*parts)
+    np.testing.assert_array_equal(model.scale_, other.scale_)
+    assert model.radius_ == other.radius_
+    np.testing.assert_allclose(model.center_, other.center_, rtol=1e-6)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-6)

@@ -1,0 +1,84 @@
+"""Replays of fits whose ball is of a public sample of the rows; see test_replay_ball.py.
+
+A sample of so few rows is drawn here as of many. The record that changes is in it, or it isn't.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from skdp.linear_model import DPCDLasso, DPLogisticRegression, DPRidge, DPSGDClassifier
+from tests.door import BlockSampler, ball_tuned as tuned
+from tests.privacy._cases import FAR, FAR_SPARSE, Case
+from tests.privacy._corners import K, neighbour
+from tests.privacy._recipes import LOUD, LOUD_RIDGE, TWO
+from tests.privacy._replay import check_corners_together, check_unrelated_data, record
+from tests.privacy.test_replay_ball import before_batches
+
+OF_SAMPLE = [1, 2, 3, 4, 6]
+CASES = [
+    Case(DPRidge(**LOUD_RIDGE), data=FAR),
+    Case(DPLogisticRegression(adjacency="replace_one", **TWO, **LOUD), data=FAR),
+    Case(DPRidge(**LOUD_RIDGE), data=FAR_SPARSE),
+    Case(DPCDLasso(max_iter=2, **LOUD_RIDGE), data=FAR),
+    Case(DPSGDClassifier(max_iter=2, **TWO, **LOUD), data=FAR),
+]
+
+
+@pytest.fixture(params=[True, False], ids=["in", "out"])
+def is_in(request, monkeypatch):
+    """Whether the record that changes is in the sample."""
+    monkeypatch.setattr(tuned, "LEAST_ROWS_OF_SAMPLE", 100)
+    monkeypatch.setattr(tuned, "LARGEST_NOISE_IN_SAMPLE", math.inf)
+    monkeypatch.setattr(tuned, "LARGEST_NOISE_OF_THOSE_OUTSIDE", math.inf)
+    draw = BlockSampler.rows
+
+    def drawn(self, stream):
+        rows = draw(self, stream)
+        own, blocks = K // self.block_size, np.unique(rows // self.block_size)
+        others = np.setdiff1d(np.arange(self.n_rows // self.block_size), [*blocks, own])
+        if request.param and own not in blocks:
+            blocks[0] = own
+        if not request.param:
+            blocks[blocks == own] = others[0]
+        starts = np.sort(blocks)[:, np.newaxis] * self.block_size
+        return (starts + np.arange(self.block_size)).ravel()
+
+    monkeypatch.setattr(BlockSampler, "rows", drawn)
+    return request.param
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_record_moves_what_it_may_and_no_release_of_a_sample_without_it(case, is_in):
+    base = check_corners_together(case, before_batches)
+    X, y = case.records()
+    null = record(case, X, y, script=base.released, null=K)
+    names = base.estimator.privacy_report_.names
+    assert sum("of a sample" in name for name in names) == len(OF_SAMPLE)
+    for place in OF_SAMPLE:
+        apart = np.linalg.norm(base.values[place] - null.values[place])
+        assert (apart > 0.0) == is_in
+    # Entries are counted of all rows.
+    for place in (0, 5):
+        assert np.linalg.norm(base.values[place] - null.values[place]) == pytest.approx(2.0)
+
+
+def test_the_bounds_of_a_sample_are_those_of_all_rows(is_in):
+    """A record in the sample reaches them: no amplification is claimed."""
+    if not is_in:
+        return
+    case = CASES[0]
+    X, y = case.records()
+    base = record(case, X, y)
+    far = record(case, *neighbour(case, X, y, "a thousand units off"), script=base.released)
+    null = record(case, X, y, script=base.released, null=K)
+    for place in OF_SAMPLE:
+        bound = base.mechanisms[place].contribution_bound
+        apart = np.linalg.norm(far.values[place] - null.values[place])
+        assert 0.95 < apart / bound <= 1.0 + 1e-5
+
+
+@pytest.mark.parametrize("case", CASES[:1], ids=str)
+def test_which_rows_are_drawn_does_not_follow_from_the_data(case, is_in):
+    check_unrelated_data(case)
