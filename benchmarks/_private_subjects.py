@@ -1,6 +1,7 @@
 """Ways to learn privately from records, one for each public name at least, and neighbours."""
 
 import importlib
+import importlib.util
 import inspect
 import itertools
 import pkgutil
@@ -8,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import skdp
 from skdp import linear_model as linear, metrics, preprocessing
-from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from skdp._rows.fused import sums_compiled
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor, _tuned as additive_tuned
 from skdp.calibration import (
     DPCalibratedClassifier,
     DPConformalClassifier,
@@ -33,6 +36,8 @@ N_RECORDS, N_GROUPS, SEED = 90, 30, 7
 PLACE = 11
 # With little noise all of a ball is learnt, and with much of it only some.
 BUDGETS = (25.0, "zero_out"), (1.0, "replace_one")
+# With so little noise, as many records have it at a usual epsilon, steps follow the curvature.
+QUIET = 1e5
 NUMERIC = {"numeric_features": ["a", "b", "c"]}
 
 
@@ -277,6 +282,51 @@ def of_models_inside(budget):
         yield Subject(f"{name} {arguments.get('scoring', '')}".strip(), name, looked, "labels")
 
 
+def of_large_tables(budget):
+    """Give fits as they are of many records, where sums are compiled, or steps are few."""
+    two, quiet = budget | {"classes": [0, 1]}, budget | {"epsilon": QUIET}
+    yield from of_estimator(partial(linear.DPRidge, **quiet), "targets", suffix="quiet")
+    logistic = partial(linear.DPLogisticRegression, **quiet, classes=[0, 1])
+    yield from of_estimator(logistic, "labels", suffix="quiet")
+    # Sums are compiled with the extra "fast" alone.
+    if importlib.util.find_spec("numba") is None:
+        return
+    for target, kind, options, also in (
+        ("labels", linear.DPLogisticRegression, two, ()),
+        ("labels", linear.DPSCDClassifier, two | {"max_iter": 3}, ()),
+        ("labels", linear.DPCDClassifier, two | {"max_iter": 3}, ()),
+        ("targets", linear.DPRidge, budget, GROUPS),
+        ("targets", linear.DPHuberRegressor, budget, ()),
+        ("targets", linear.DPQuantileRegressor, budget, ()),
+        ("counts", linear.DPPoissonRegressor, budget, RATES),
+        ("counts", linear.DPTweedieRegressor, budget | {"power": 1.5}, RATES),
+        ("amounts", linear.DPGammaRegressor, budget, RATES),
+        ("targets", linear.DPRidge, quiet, ()),
+        ("labels", linear.DPLogisticRegression, two | quiet, ()),
+    ):
+        suffix = "quiet, compiled" if options["epsilon"] == QUIET else "compiled"
+        make = partial(kind, **options)
+        for subject in of_estimator(make, target, also=also, suffix=suffix):
+            yield replace(subject, learn=partial(by_compiled_sums, subject.learn))
+    # With more noise so few records have no terms.
+    told = budget | {"epsilon": BUDGETS[0][0]}
+    for target, kind, options, also in (
+        ("labels", DPAdditiveClassifier, told | {"classes": [0, 1]}, ()),
+        ("targets", DPAdditiveRegressor, told, GROUPS),
+        ("counts", DPAdditiveRegressor, told | {"loss": "poisson"}, RATES),
+    ):
+        make = partial(kind, **options)
+        suffix = f"{options.get('loss', '')} of codes".strip()
+        for subject in of_estimator(make, target, also=also, suffix=suffix, is_table=True):
+            yield replace(subject, learn=partial(by_compiled_sums, subject.learn))
+
+
+def by_compiled_sums(learn, records):
+    """Learn by compiled sums, those of additive models over codes of their terms."""
+    with sums_compiled(True), mock.patch.object(additive_tuned, "SHARE_OF_ENTRIES", 1.0):
+        return learn(records)
+
+
 def look(function, models, arguments, records):
     """Return what a function gives of fitted models and records."""
     return function(*models, records.X, records.y, **arguments)
@@ -349,6 +399,7 @@ def all_subjects():
     for epsilon, adjacency in BUDGETS:
         budget = {"epsilon": epsilon, "adjacency": adjacency, "random_state": SEED}
         kinds = [of_linear_models(budget), of_tables(budget), of_models_inside(budget)]
+        kinds += [of_large_tables(budget)]
         if adjacency == "zero_out":
             # In partitions each release reads all of them anew, which takes long to trace.
             kinds += [of_labels(), in_partitions(budget)]

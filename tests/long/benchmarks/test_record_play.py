@@ -1,14 +1,20 @@
 """The audit by record and play runs, finds nothing, and finds what is planted."""
 
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from skdp.extend import DPBaseEstimator, Sum, Value
 from skdp.preprocessing import DPStandardScaler
-from tests.door import GaussianMechanism, resolve_delta
+from tests.door import GaussianMechanism, SumOfSlopes, resolve_delta
 from tests.privacy.mutants import ROOT
 
+# Where there is little noise, logistic steps follow the curvature, and are as few.
+QUASI_NEWTON_STEPS = 16
+# So many times as large as it is, a sum moves by more than is declared, though clips are wide.
+LARGER = 1e3
 BUDGET = {"epsilon": 2.0, "random_state": 0}
 
 
@@ -104,6 +110,44 @@ def test_noise_that_is_less_than_is_reported_is_found(load_script, monkeypatch):
     make = lambda: Mean(**BUDGET)  # noqa: E731
     monkeypatch.setattr(GaussianMechanism, "noise_std", 1e-3)
     assert "account: scale of sum of rows" in found_in(load_script, make)
+
+
+def of_large_tables(load_script, name):
+    """The subject of this name, with little noise, and what audits it."""
+    script, subjects = load_script("record_play"), load_script("_private_subjects")
+    budget = {"epsilon": 25.0, "adjacency": "zero_out", "random_state": 0}
+    (subject,) = (one for one in subjects.of_large_tables(budget) if one.name == name)
+    return subject, lambda: script.audit_subject(subject)[0]["broken"]
+
+
+def test_sums_of_few_steps_that_are_too_large_are_found(load_script, monkeypatch):
+    subject, audited = of_large_tables(load_script, "DPLogisticRegression quiet")
+    records = load_script("_private_subjects").make_records("labels")
+    assert subject.learn(records).n_iter_ == QUASI_NEWTON_STEPS
+    total = SumOfSlopes.total
+    monkeypatch.setattr(SumOfSlopes, "total", lambda self, rows: LARGER * total(self, rows))
+    assert "sensitivity: steps" in audited()
+
+
+@pytest.mark.parametrize(
+    ("name", "kernels"),
+    [
+        ("DPRidge compiled", "kernels"),
+        ("DPAdditiveClassifier of codes", "kernels_coded"),
+    ],
+)
+def test_compiled_sums_that_are_too_large_are_found(name, kernels, load_script, monkeypatch):
+    pytest.importorskip("numba")
+    _, audited = of_large_tables(load_script, name)
+    module = importlib.import_module(f"skdp._rows.{kernels}")
+    add_slopes = module.add_slopes
+
+    def add_more(*args):
+        add_slopes(*args)
+        args[-1][:] *= LARGER
+
+    monkeypatch.setattr(module, "add_slopes", add_more)
+    assert "sensitivity: steps" in audited()
 
 
 def test_a_branch_by_the_data_is_found(load_script, monkeypatch):
