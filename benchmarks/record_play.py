@@ -56,7 +56,7 @@ NOTE = (
 # they do differs from record to record, and nothing of it leaves but as the input of a mechanism.
 READ_RECORDS = (
     "_rows.",
-    "preprocessing._solver:release_counts",
+    "preprocessing._solver:CountsByCategory.total",
     "preprocessing._imputer:find_most_frequent",
     "preprocessing.table._terms:WordsTerm.placed",
 )

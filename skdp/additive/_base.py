@@ -223,10 +223,6 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
             warn_of_noise(fit.parameters, plan, len(names), n_outputs, are_noise=are_noise)
         return self
 
-    def _outputs(self):
-        n_outputs = np.size(self.intercept_)
-        return ["value"] if n_outputs == 1 else [f"value_{j}" for j in range(n_outputs)]
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True

@@ -8,6 +8,7 @@ from skdp._sklearn import quietly, validate_data
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
 from skdp.additive._points import PointsMixin
 from skdp.additive._predicted import PredictedLabels
+from skdp.additive._reading import Reading
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
     as_scores,
@@ -246,13 +247,12 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
             n_jobs=self.n_jobs,
         )
 
-    def _outputs(self):
-        return ["value"] if len(self.classes_) == 2 else [f"value_{c}" for c in self.classes_]
-
-    def _heading(self):
+    def _naming(self):
+        """Return how values are named in tables, as `Reading`."""
         if len(self.classes_) == 2:
-            return f"log-odds of {self.classes_[1:].tolist()[0]!r}", "odds_ratio"
-        return "score", None
+            heading = f"log-odds of {self.classes_[1:].tolist()[0]!r}"
+            return Reading(["value"], heading, "odds_ratio", self._n_there)
+        return Reading([f"value_{c}" for c in self.classes_], "score", None, self._n_there)
 
     def decision_function(self, X):
         """Compute the signed decision value of each class.

@@ -134,9 +134,8 @@ class ReadingMixin:
     _basis: Basis
     _offsets: np.ndarray
     _model: Any
-    # The columns of values; and what these are, in words, with the column of what they multiply.
-    _outputs: Callable
-    _heading: Callable
+    # Subclasses say how values are named.
+    _naming: Callable
 
     def _looked_up(self, X):
         """Return the terms at rows."""
@@ -186,7 +185,10 @@ class ReadingMixin:
         """
         contributions = self._looked_up(X).by_term() - self._offsets
         if as_frame:
-            return explanation_frame(X, self._basis.terms, contributions, self._output_names())
+            n_outputs = contributions.shape[2]
+            has_classes = n_outputs > 1 and is_classifier(self)
+            names = self.classes_ if has_classes else range(n_outputs)
+            return explanation_frame(X, self._basis.terms, contributions, names)
         return contributions[:, :, 0] if contributions.shape[2] == 1 else contributions
 
     def to_frame(self):
@@ -210,7 +212,7 @@ class ReadingMixin:
             If pandas isn't installed.
         """
         check_is_fitted(self)
-        return as_frame(self.terms_, self._reading_of_values())
+        return as_frame(self.terms_, self._naming())
 
     def to_markdown(self):
         """Return the intercept and all values of all terms as a table in Markdown.
@@ -226,13 +228,4 @@ class ReadingMixin:
             If the estimator isn't fitted.
         """
         check_is_fitted(self)
-        return as_markdown(self.terms_, self.intercept_, self._reading_of_values())
-
-    def _output_names(self):
-        """Return classes, or numbers of targets, where there are several outputs."""
-        n_outputs = np.size(self.intercept_)
-        return self.classes_ if n_outputs > 1 and is_classifier(self) else range(n_outputs)
-
-    def _reading_of_values(self):
-        heading, ratio = self._heading()
-        return Reading(self._outputs(), heading, ratio, self._n_there)
+        return as_markdown(self.terms_, self.intercept_, self._naming())

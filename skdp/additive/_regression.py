@@ -1,11 +1,13 @@
 """Additive models of targets."""
 
+import numpy as np
 from sklearn.base import RegressorMixin
 
 from skdp._estimator import is_private
 from skdp._sklearn import StrOptions, _fit_context, in_order_of_rows, quietly, validate_data
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
 from skdp.additive._predicted import LOSSES_OF_TARGETS, PredictedTargets
+from skdp.additive._reading import Reading
 from skdp.linear_model.whitened._generalized import score_of_means
 
 
@@ -239,10 +241,13 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         """Publish the range that predictions are in, by the units of targets."""
         self.target_bounds_ = model.target_bounds_
 
-    def _heading(self):
-        if self._predicted().is_linear:
-            return "units of the target", None
-        return "logarithm of the mean", "ratio"
+    def _naming(self):
+        """Return how values are named in tables, as `Reading`."""
+        if not self._predicted().is_linear:
+            return Reading(["value"], "logarithm of the mean", "ratio", self._n_there)
+        n_outputs = np.size(self.intercept_)
+        outputs = ["value"] if n_outputs == 1 else [f"value_{j}" for j in range(n_outputs)]
+        return Reading(outputs, "units of the target", None, self._n_there)
 
     def _predicted(self):
         return PredictedTargets(
