@@ -263,18 +263,11 @@ class PrivateEstimator(CallbacksMixin, BaseEstimator):
         return (build, arguments, state, *rest)
 
     def __copy__(self):
-        return self._with_state(self.__getstate__(), type(self).__new__(type(self)))
+        return _with_state(self, self.__getstate__(), type(self).__new__(type(self)))
 
     def __deepcopy__(self, memo):
         copied = memo[id(self)] = type(self).__new__(type(self))
-        return self._with_state(copy.deepcopy(self.__getstate__(), memo), copied)
-
-    def _with_state(self, state, copied):
-        """Set the state of a copy that stays in this process, where the order of fits is known."""
-        copied.__setstate__(state)
-        if self in _FITS:
-            _FITS[copied] = _FITS[self]
-        return copied
+        return _with_state(self, copy.deepcopy(self.__getstate__(), memo), copied)
 
     def __setstate__(self, state):
         state = dict(state)
@@ -290,6 +283,14 @@ class PrivateEstimator(CallbacksMixin, BaseEstimator):
             _FITS[self] = Fits(count, number or next(_NUMBERS))
 
 
+def _with_state(estimator, state, copied):
+    """Set the state of a copy that stays in this process, where the order of fits is known."""
+    copied.__setstate__(state)
+    if estimator in _FITS:
+        _FITS[copied] = _FITS[estimator]
+    return copied
+
+
 def is_of_skdp(estimator):
     """Return whether the class comes with the package, so that all that it does is known."""
     return type(estimator).__module__.startswith("skdp.")
@@ -298,8 +299,8 @@ def is_of_skdp(estimator):
 class RecordPrivateEstimator(PrivateEstimator):
     """What the parameters of those that protect records say in the same way everywhere.
 
-    Subclasses have `_plan`, which makes the plan of a fit from sizes: the numbers of rows and
-    features, and of what learns to predict that of outputs.
+    Subclasses have `_plan`, which makes the plan of a fit from sizes: the numbers of records and
+    features, and of what learns to predict that of outputs. With `by_group` records are groups.
     """
 
     # Where it can't be chosen all batches are full: the sum of all releases is a closed form.
@@ -323,14 +324,9 @@ class RecordPrivateEstimator(PrivateEstimator):
     def _check_targets(self, y):
         """Refuse targets that no fit takes, whatever else is asked of it."""
 
-    def _plan_for(self, sizes, *, by_group):
-        """Return the plan of a fit on rows of such sizes, whose records are groups or rows."""
-        # Methods that can't protect groups of rows have plans without a word for it.
-        return self._plan(*sizes, by_group=True) if by_group else self._plan(*sizes)
-
     def _preview(self, *sizes, by_group=False):
         """Return the report that a fit of such sizes would have."""
-        return self._plan_for(sizes, by_group=by_group).report(
+        return self._plan(*sizes, by_group=by_group).report(
             reproducible=self.random_state is not None,
             also_public=self._assumed(),
             open_parts=self._open_parts(),

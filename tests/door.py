@@ -272,12 +272,12 @@ from skdp.linear_model import (
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._plan import Problem, beside
 from skdp.linear_model._row_bounds import RowBounds
-from skdp.linear_model.dpcd import _base as dpcd_base_module, _solver as dpcd_solver_module
+from skdp.linear_model.dpcd import _method as dpcd_method_module, _solver as dpcd_solver_module
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, _Descent, feature_moments, solve_dpcd
 from skdp.linear_model.dpcd.greedy._plan import auto_steps
 from skdp.linear_model.dpscd import (
-    _estimators as dpscd_estimators_module,
+    _method as dpscd_method_module,
     _plan as dpscd_plan_module,
     _solver as dpscd_solver_module,
 )
@@ -292,7 +292,8 @@ from skdp.linear_model.dpscd._plan import (
     proximal_strength,
 )
 from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
-from skdp.linear_model.dpsgd import _base as dpsgd_base_module, _solver as dpsgd_solver_module
+from skdp.linear_model.dpsgd import _method as dpsgd_method_module, _solver as dpsgd_solver_module
+from skdp.linear_model.dpsgd._method import DPSGD
 from skdp.linear_model.dpsgd._plan import (
     DPSGDPlan,
     DPSGDProblem,
@@ -312,12 +313,13 @@ from skdp.linear_model.walr._queries import LabelledRows, SumOfRows, SumsByLabel
 from skdp.linear_model.walr._release import prepared_rows
 from skdp.linear_model.walr._solver import BLOCK, PublicRows, consistent_means
 from skdp.linear_model.whitened import (
-    _base as whitened_base_module,
+    _method as whitened_method_module,
     _solver as whitened_solver_module,
 )
 from skdp.linear_model.whitened._base import BaseWhitened
 from skdp.linear_model.whitened._calibration_solver import averaged, calibrated, mean_risk
 from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
+from skdp.linear_model.whitened._method import Whitened
 from skdp.linear_model.whitened._moment import as_training_has_it, as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import MATRIX, WhitenedProblem, plan_inference, plan_whitened
 from skdp.linear_model.whitened._solver import (

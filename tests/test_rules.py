@@ -29,7 +29,7 @@ from skdp.linear_model import (
 )
 from skdp.preprocessing import BoundsScaler, NormClipper
 from tests._loops import for_each
-from tests.door import Plan, Release, beside, dpscd_estimators_module as dual_cd
+from tests.door import Plan, Release, beside, dpscd_method_module as dual_cd
 from tests.privacy._cases import N_FEATURES, N_ROWS
 from tests.privacy._recipes import DUAL
 
@@ -73,7 +73,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
 def test_the_plan_of_whitening_is_made_of_public_scalars(
     options, share, estimator, records, monkeypatch
 ):
-    from tests.door import whitened_base_module as module
+    from tests.door import whitened_method_module as module
 
     calls = []
 

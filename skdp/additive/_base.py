@@ -172,14 +172,15 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
         weights = family.weigh(public_weight, len(targets), units, targets)
         n_outputs = family.n_outputs(targets.shape[1])
         parameters.check_curves(settings.signs, n_outputs)
-        codes, n_records = parameters.predicted.linear()._records(groups, targets, weights)
+        method = parameters.predicted.linear()._method()
+        codes, n_records = method.records(groups, len(targets), weights)
         plan = self._plan_of(settings.specs, n_records, n_outputs, codes is not None)
         fit = TermsFit(
             parameters=parameters,
             settings=settings,
             family=family,
             units=units,
-            sizes=TargetSizes(targets.shape[1], codes is not None, weights.scale),
+            sizes=TargetSizes(targets.shape[1], weights.scale),
             n_there=parameters.count_there(weights, n_records, has_exposure=exposure is not None),
             plan=plan,
             run=plan.start(self.random_state),

@@ -21,6 +21,7 @@ from skdp.linear_model.whitened._expected_solver import (
     expected_steps,
     most_told,
 )
+from skdp.linear_model.whitened._method import rules_of
 from skdp.preprocessing.table._given import read_specs
 from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm
 from skdp.preprocessing.table._tuned import SHARE_BEYOND_LINE
@@ -80,7 +81,7 @@ def expected_noise_of(parameters, budget, n_rows, n_features, n_outputs):
     """
     specs, predicted = read_specs([""] * n_features, [NUMERIC] * n_features), parameters.predicted
     plan = parameters.plan(budget, specs, n_rows, n_outputs)
-    family, sizes = predicted.family(), TargetSizes(n_outputs, by_group=False)
+    family, sizes = predicted.family(), TargetSizes(n_outputs)
     loss = family.loss(n_outputs).name
     if isinstance(plan, ConstantPlan):
         # All rows are predicted alike.
@@ -89,7 +90,7 @@ def expected_noise_of(parameters, budget, n_rows, n_features, n_outputs):
     first = plan_first(parameters, family, basis, plan, sizes)
     steps = expected_steps(
         first.plan,
-        first.model._rules(n_outputs, in_ball=True),
+        rules_of(loss, in_ball=True),
         moment=_even_moment(basis),
         # No row is longer, and most are about as long.
         radius=basis.norm_bound,
@@ -100,7 +101,7 @@ def expected_noise_of(parameters, budget, n_rows, n_features, n_outputs):
         effect = whitened.TYPICAL_EFFECTS[loss]
         view = _typical_view(basis, effect, predicted.product_rules, plan.second.room)
         second = plan_second(parameters, family.known(_UNITS), view, plan, sizes)
-        rules = second.model._rules(n_outputs, in_ball=True, starts=True)
+        rules = rules_of(loss, in_ball=True, starts=True)
         fits.append(expected_steps(second.plan, rules))
     return expected_noise(fits, loss)
 

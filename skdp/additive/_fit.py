@@ -78,7 +78,7 @@ def fit_constant(frame, fit, targets, public_weight):
     model = fit.parameters.predicted.linear()
     # Rows without columns: nothing but targets is asked of them.
     of_nothing = np.empty((frame.n_rows, 0))
-    rows = MemoryRows(model._treatment(fit.family), of_nothing, targets, weights)
+    rows = MemoryRows(model._method().treatment(fit.family), of_nothing, targets, weights)
     units = fit.family.learn(rows, fit.units, plan, run).units
     means = release_constants(rows.records().targets, weights, frame, plan, run)
     frame = frame.decided(dict.fromkeys(frame.untyped, WORD))

@@ -24,7 +24,8 @@ class Fitted(NamedTuple):
     @classmethod
     def of_columns(cls, solution, columns):
         """Return what a linear model makes of columns as they are."""
-        _, plan, ball, bias, _ = solution.training
+        training = solution.training
+        plan, ball, bias = training.plan, training.ball, training.bias
         coefs = outside(ball, solution.coefs, bias)
         coefs[:, -1] *= bias
         if solution.shift:

@@ -8,6 +8,7 @@ from skdp._sklearn import StrOptions, _fit_context, in_order_of_rows, quietly, v
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
 from skdp.additive._predicted import LOSSES_OF_TARGETS, PredictedTargets
 from skdp.additive._reading import Reading
+from skdp.linear_model._base import targets_at
 from skdp.linear_model.whitened._generalized import score_of_means
 
 
@@ -337,7 +338,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         values = self._linear_values(X)
-        means = self._model._targets_at(values)
+        means = targets_at(values, self._model._family(), self.target_bounds_)
         if exposure is None:
             return means
         return self._family(has_exposure=True).during(means, exposure)

@@ -12,6 +12,7 @@ from skdp.additive._fitted import Fitted
 from skdp.additive._plan import MODEL
 from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape
+from skdp.linear_model._fit import solve
 
 
 class TargetSizes(NamedTuple):
@@ -19,7 +20,6 @@ class TargetSizes(NamedTuple):
 
     # Columns of targets in training.
     n_targets: int
-    by_group: bool
     scale: WeightScale | None = None
 
 
@@ -50,18 +50,15 @@ def plan_second(parameters, family, view, plan, sizes):
 def _planned(model, family, columns, budget, n_rows, sizes, rough=None):
     """Plan a linear model of the columns of a basis, or of a second view."""
     model.data_norm, model.n_features_in_ = columns.norm_bound, columns.n_columns
-    plan = model._plan(
-        n_rows,
-        columns.n_columns,
-        sizes.n_targets,
-        by_group=sizes.by_group,
+    plan = model._method().plan(
+        (n_rows, columns.n_columns, sizes.n_targets),
+        family,
+        budget,
         scale=sizes.scale,
-        budget=budget,
         # All are up to 1, or in units of their spread. Sizes that are learnt could be those of
         # a hat's foot.
         alike=True,
         roughness=rough,
-        family=family,
     )
     return PlannedModel(model, family, plan)
 
@@ -76,9 +73,9 @@ def fit_models(table, basis, fit):
     family = fit.family if plan.second is None else fit.family.followed()
     first = plan_first(parameters, family, basis, plan, sizes)
     run.fill(MODEL, first.plan.releases)
-    rows = table.map_to(first.model._treatment(family), basis)
+    rows = table.map_to(first.model._method().treatment(family), basis)
     with rows.at_work():
-        solution = first.model._solve(rows, first.plan, fit.units, run)
+        solution = solve(first.model._method(), rows, first.plan, fit.units, run)
         units = solution.training.units
         fitted = Fitted.of_columns(solution, basis)
         if plan.budget.is_private:
@@ -97,8 +94,8 @@ def fit_second(rows, view, second, units, run, planned):
     """Fit a linear model to the columns of a view of rows."""
     run.fill(planned.name, with_ending(second.plan.releases, planned.ending))
     part = run.part(planned.ending)
-    with rows.view(second.model._treatment(second.family), view):
-        solved = second.model._solve(rows, second.plan, units, part, view.start)
+    with rows.view(second.model._method().treatment(second.family), view):
+        solved = solve(second.model._method(), rows, second.plan, units, part, view.start)
     return Fitted.of_columns(solved, view)
 
 

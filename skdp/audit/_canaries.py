@@ -11,7 +11,7 @@ from skdp._checks import check_bounds
 from skdp._families.targets import encode_labels
 from skdp._rows.bounds import row_norms
 from skdp._rows.entry_types import is_of_numbers
-from skdp.linear_model._base import public_feature_bounds
+from skdp.linear_model._row_bounds import public_feature_bounds
 
 # Targets without bounds: far from any prediction, so that what a record contributes is clipped.
 _FAR = 1e6

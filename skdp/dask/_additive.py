@@ -45,7 +45,7 @@ class DaskAdditive(DaskTwin):
         reads._kinds = frame.kinds
         reader = _Reader(
             estimator_name=self._local.__name__,
-            treatment=parameters.predicted.linear()._treatment(family),
+            treatment=parameters.predicted.linear()._method().treatment(family),
             takes_sparse=False,
             table=reads,
         )
@@ -57,7 +57,7 @@ class DaskAdditive(DaskTwin):
                 settings=settings,
                 family=family,
                 units=units,
-                sizes=TargetSizes(n_targets, by_group),
+                sizes=TargetSizes(n_targets),
                 # The number of rows that say something is as private as exposures.
                 n_there=n_records if exposure is None else None,
                 plan=plan,

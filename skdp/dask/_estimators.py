@@ -13,7 +13,7 @@ from skdp.linear_model import (
     DPRidge,
 )
 from skdp.linear_model._row_bounds import RowTreatment
-from skdp.linear_model.whitened._base import NOT_INFERRED
+from skdp.linear_model.whitened._method import NOT_INFERRED
 
 _NO_CLASSES = (
     "declare the class set, classes=[...]: reading it takes a pass, and tells whether a rare class "
@@ -72,7 +72,7 @@ def reader_of(model, family=None):
     family = model._family() if family is None else family
     return Reader(
         estimator_name=model._local.__name__,
-        treatment=model._treatment(family),
+        treatment=model._method().treatment(family),
         takes_sparse=model._takes_sparse(),
     )
 
@@ -112,7 +112,7 @@ class DaskWhitened(DaskTwin):
             plan = self._plan(n_records, table.n_features, n_targets, by_group=by_group)
 
             # 4. solve and 5. publish
-            return self._fit(rows, plan, units, (PARTITIONS,), (NOT_COVERED,))
+            return self._fit(self._method(), rows, plan, units, (PARTITIONS,), (NOT_COVERED,))
 
 
 class DaskDPRidge(DaskWhitened, DPRidge):

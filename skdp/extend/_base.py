@@ -198,11 +198,11 @@ class DPBaseEstimator(CaptionMixin, RecordPrivateEstimator):
         if lacking:
             raise TypeError(_MISSING.format(type(self).__name__, ", ".join(lacking)))
 
-    def _plan(self, n_records, n_features, n_outputs=1):
+    def _plan(self, n_records, n_features, n_outputs=1, *, by_group=False):
         # Also for a preview, which reads no records.
         self._check_constructor()
         return plan_own(
-            self._budget(n_records),
+            self._budget(n_records, by_group),
             self.plan_releases(Sizes(n_records, n_features, self._n_classes(n_outputs))),
             n_records=n_records,
             kind=f"{type(self).__module__}.{type(self).__qualname__}",

@@ -14,7 +14,8 @@ from skdp._rows.bounds import clip_rows
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import in_order_of_rows
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
-from skdp.linear_model._base import public_feature_bounds
+from skdp.linear_model._fit import published_ball
+from skdp.linear_model._row_bounds import public_feature_bounds
 
 _BLOCK_ROWS = 4096
 _OVERFLOWED = "The gap overflowed: scale the features and targets to moderate size."
@@ -125,8 +126,8 @@ def _internal_problem(estimator, X, y, public_weight):
     X, targets, midpoint, half_width = _read(estimator, X, y)
     loss = LOSSES[getattr(estimator, "loss", "squared_error")]
     private = is_private(estimator)
-    ball = estimator._published_ball()
-    rows = estimator._row_bounds().place(ball, X, np.zeros(X.shape[0], dtype=bool))
+    ball = published_ball(estimator)
+    rows = estimator._method().row_bounds.place(ball, X, np.zeros(X.shape[0], dtype=bool))
     if ball is not None and not rows.weight.all():
         raise ValueError(_OVERFLOWED)
     if estimator.solver == "primal" and private:

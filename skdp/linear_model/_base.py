@@ -9,9 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import (
     check_bounds,
-    check_feature_bounds,
     check_finite,
-    check_positive,
 )
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
 from skdp._families.family import Family
@@ -70,15 +68,8 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     _family: Callable[..., Family]
     _set_coefs: Callable
 
-    def _preview(self, n_rows, n_features, n_outputs=1, *, by_group=False):
-        return super()._preview(n_rows, n_features, n_outputs, by_group=by_group)
-
     def _check_targets(self, y):
         self._family().check(y)
-
-    def _n_columns(self, n_features):
-        """Return the number of columns of certified rows."""
-        return n_features + bool(self.fit_intercept)
 
 
 def checked_target_bounds(bounds):
@@ -94,10 +85,10 @@ def weights_public(public_weight):
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
 
-    # Parameters of the constructors of subclasses, and what these say of the ball.
+    # Parameters of the constructors of subclasses, and the method that these make of them.
     target_bounds: object
     fit_intercept: bool
-    _ball_budget: Callable
+    _method: Callable
 
     def _family(self, *, has_exposure=False) -> Family:
         """Return what the loss is to a fit, as a `Family`: here that of squared errors."""
@@ -105,16 +96,20 @@ class LinearRegressorMixin(CaptionMixin):
             own_loss=LOSSES["squared_error"],
             bounds=checked_target_bounds(self.target_bounds),
             centred=self.fit_intercept,
-            may_learn=self._ball_budget() != 0,
+            may_learn=self._method().share_of_ball != 0,
             is_private=is_private(self),
             has_exposure=has_exposure,
         )
 
     def _set_coefs(self, coefs, bias, units):
-        """Publish coefficients of shape (k, d) that were learnt from targets in units."""
+        """Publish coefficients of shape (k, d) that were learnt from targets in units.
+
+        Return them as a `LinearModel`.
+        """
         check_finite(coefs)
         model = self._family().linear_model(coefs, bias, units, self.n_features_in_)
         self.coef_, self.intercept_, self.target_bounds_ = model
+        return model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -143,13 +138,7 @@ class LinearRegressorMixin(CaptionMixin):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        return self._targets_at(_linear(self, X))
-
-    def _targets_at(self, values):
-        """Return the predictions where linear functions of rows, with intercepts, are such."""
-        inverse = INVERSE_LINKS[self._family().loss(1).link]
-        with np.errstate(over="ignore"):
-            return np.clip(inverse(values), *self.target_bounds_)
+        return targets_at(_linear(self, X), self._family(), self.target_bounds_)
 
     def score(self, X, y, sample_weight=None):
         """Return the coefficient of determination R2. Computed without noise: not private.
@@ -202,11 +191,15 @@ class LinearClassifierMixin(CaptionMixin):
         )
 
     def _set_coefs(self, coefs, bias, classes):
-        """Publish coefficients of shape (k, d), the intercept's column last where there is one."""
+        """Publish coefficients of shape (k, d), the intercept's column last where there is one.
+
+        Return them as a `LinearModel`.
+        """
         check_finite(coefs)
         self.classes_ = classes
         model = self._family().linear_model(coefs, bias, classes, self.n_features_in_)
         self.coef_, self.intercept_, _ = model
+        return model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -337,6 +330,13 @@ class LinearClassifierMixin(CaptionMixin):
         return logarithms_of(self.predict_proba(X))
 
 
+def targets_at(values, family, ends):
+    """Return predictions, between ends, where linear functions of rows have such values."""
+    inverse = INVERSE_LINKS[family.loss(1).link]
+    with np.errstate(over="ignore"):
+        return np.clip(inverse(values), *ends)
+
+
 def as_scores(values):
     """Return linear functions of rows, of shape (n, k), as scores: of two classes there is one."""
     return values[:, 0] if values.shape[1] == 1 else values
@@ -364,13 +364,3 @@ def _linear(estimator, X):
         products = [by_row(X, np.ascontiguousarray(w)) for w in np.atleast_2d(estimator.coef_)]
         products = products[0] if estimator.coef_.ndim == 1 else np.column_stack(products)
         return products + estimator.intercept_
-
-
-def public_feature_bounds(estimator, n_features):
-    """Return the ranges (low, high) that an estimator's `feature_bounds` stands for."""
-    bounds = estimator.feature_bounds
-    if bounds is None:
-        norm = estimator.data_norm
-        reach = 1.0 if norm is None else check_positive(norm, "data_norm")
-        bounds = (-reach, reach)
-    return check_feature_bounds(bounds, n_features)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skdp._ball._solver import Ball
+from skdp._checks import check_feature_bounds, check_positive
 from skdp._families.family import Family
 from skdp._rows.bounds import clip_rows, intercept_constant
 from skdp._rows.certified_rows import CertifiedRows
@@ -91,3 +92,13 @@ class RowTreatment:
             inference=self.infers,
             n_outputs=n_outputs,
         )
+
+
+def public_feature_bounds(settings, n_features):
+    """Return the ranges (low, high) that `feature_bounds` of an estimator or method stands for."""
+    bounds = settings.feature_bounds
+    if bounds is None:
+        norm = settings.data_norm
+        reach = 1.0 if norm is None else check_positive(norm, "data_norm")
+        bounds = (-reach, reach)
+    return check_feature_bounds(bounds, n_features)

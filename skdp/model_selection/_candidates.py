@@ -175,7 +175,7 @@ class Candidates:
         def events(epsilon, delta):
             fits = [clone(last).set_params(epsilon=epsilon, delta=delta) for last in last_steps]
             plans = [
-                fit._plan_for((n_records, n_columns, n_outputs), by_group=of_groups)
+                fit._plan(n_records, n_columns, n_outputs, by_group=of_groups)
                 for fit, n_columns in zip(fits, self.n_columns, strict=True)
             ]
             return [plan.events for plan in plans]

@@ -200,7 +200,7 @@ def releases_of(step, budget, n_rows, n_features, n_outputs):
 
     def releases(epsilon, delta):
         step.set_params(epsilon=epsilon, delta=delta)
-        return step._plan_for(sizes, by_group=budget.of_groups).events
+        return step._plan(*sizes, by_group=budget.of_groups).events
 
     return releases
 

@@ -248,7 +248,7 @@ def test_workers_bound_rows_as_a_subclass_says():
     """Its plan is of its own parameters, whatever its constructor takes."""
     model = _Bounded()
     assert (model.to_local().data_norm, model.to_local().ball_budget) == (1.0, 0)
-    rows = model._row_bounds().read(np.full((3, 2), 1e6))
+    rows = model._method().row_bounds.read(np.full((3, 2), 1e6))
     assert rows.norm.max() < 1.1
     X = np.random.default_rng(0).uniform(-0.1, 0.1, (200, 2))
     expected = DaskDPRidge(**vars(_Bounded(float("inf")))).fit(*in_parts(X, X[:, 0]))

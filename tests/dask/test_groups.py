@@ -398,7 +398,8 @@ def sums_in_memory(X, y, ids, model, A, w, mechanisms, largest):
         yield sums.ask(SumOfSquares(centre, unit, 2.0, moved))
     rows = clip_rows(X, data_norm=1.5, fit_intercept=True)
     with (
-        model._treatment(model._family())
+        model._method()
+        .treatment(model._family())
         .answering(rows, np.where(y, 1.0, -1.0)[:, np.newaxis], 1, codes=codes)
         .at_work() as sums
     ):

@@ -32,10 +32,10 @@ from skdp.preprocessing import (
 from tests.door import (
     ALREADY_CHARGED,
     SCORE_PARTS,
-    BaseWhitened,
     GaussianMechanism,
     NoisyMaximum,
     Records,
+    Whitened,
     make_stream,
 )
 
@@ -87,11 +87,11 @@ def test_searches_protect_people(name, method, monkeypatch):
     estimator, grid = CANDIDATES[name]
     seen = []
 
-    def records(self, groups, *others, original=BaseWhitened._records):
+    def records(self, groups, *others, original=Whitened.records):
         seen.append(groups is not None)
         return original(self, groups, *others)
 
-    monkeypatch.setattr(BaseWhitened, "_records", records)
+    monkeypatch.setattr(Whitened, "records", records)
     search = DPGridSearch(estimator, grid, epsilon=6.0, method=method, random_state=0)
     report = search.fit(X, y, groups=np.arange(3000) // 2).privacy_report_
     assert report.unit == "one group"

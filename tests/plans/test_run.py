@@ -17,7 +17,7 @@ from tests.door import (
     costs_of,
     make_stream,
     named,
-    whitened_base_module,
+    whitened_method_module,
     with_ending,
 )
 from tests.ledger._fits import charges_of
@@ -300,7 +300,7 @@ def test_a_run_that_fails_half_way_was_charged_whole(tmp_path, monkeypatch):
         runs.append(run)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(whitened_base_module, "solve_whitened", fail)
+    monkeypatch.setattr(whitened_method_module, "solve_whitened", fail)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     # The ball was released, and the second moment was not.

@@ -28,7 +28,7 @@ from tests.door import (
     dpsgd_solver_module,
     row_bounds_module,
     slope_queries_module,
-    whitened_base_module,
+    whitened_method_module,
     whitened_solver_module as _solver,
 )
 from tests.privacy._cases import N_ROWS, Case, label_neighbours
@@ -199,7 +199,7 @@ def intercept_outside_of_the_moment(patch):
     def shorter(**numbers):
         return WhitenedProblem(**numbers | {"row_norm": 1.0})
 
-    patch.setattr(whitened_base_module, "WhitenedProblem", shorter)
+    patch.setattr(whitened_method_module, "WhitenedProblem", shorter)
 
 
 def exact_moment(patch):

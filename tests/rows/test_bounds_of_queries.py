@@ -54,7 +54,8 @@ QUERIES = [
 def answer(query, X, y, null=()):
     """Return the answer of placed rows, within the bound 1, whose slopes are cut to 0.2."""
     model = DPRidge(data_norm=1.0, ball_budget=0, target_bounds=(-9.0, 9.0), inference=True)
-    with null_records(null), MemoryRows(model._treatment(model._family()), X, y).at_work() as rows:
+    treatment = model._method().treatment(model._family())
+    with null_records(null), MemoryRows(treatment, X, y).at_work() as rows:
         rows.place(None)
         rows.bound_slopes(A, 0.2)
         return rows.ask(query), query.record_bound(rows), query.pair_bound(rows)

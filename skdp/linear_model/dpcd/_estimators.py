@@ -278,9 +278,6 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _only_positive(self):
-        return self.positive
-
     def _family(self, *, has_exposure=False):
         # The penalty has one strength for all targets.
         return replace(super()._family(has_exposure=has_exposure), of_one_width=True)
@@ -820,6 +817,3 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
-
-    def _penalty_name(self):
-        return self.penalty

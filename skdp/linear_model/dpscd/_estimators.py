@@ -1,17 +1,10 @@
 """DP-SCD: differentially private stochastic dual coordinate descent."""
 
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 
-import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._checks import check_count, check_n_jobs, check_positive, check_word
-from skdp._estimator import is_private
-from skdp._rows.bounds import augmented_norm, bound_columns, summation_slack
-from skdp._rows.threads import BLOCK_ROWS
 from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
@@ -19,11 +12,10 @@ from skdp.linear_model._base import (
     MARGIN_CONSTRAINTS,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    public_feature_bounds,
+    is_private,
 )
 from skdp.linear_model._fit import BaseLinear
-from skdp.linear_model.dpscd._plan import PLANS, DPSCDProblem
-from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
+from skdp.linear_model.dpscd._method import DPSCD
 
 _CONSTRAINTS = {
     **BATCH_CONSTRAINTS,
@@ -50,117 +42,27 @@ class _BaseDPSCD(BaseLinear):
     proximal: float | str
     solver: str
 
-    def _without_ball(self):
-        if self.solver != "dual":
-            return f"solver={self.solver!r}"
-        return "noisy_dual=True" if self.noisy_dual else None
-
-    def _ball_budget(self):
-        # A clip that was given was chosen for rows as they are.
-        is_clip_given = self.clipping_norm != "auto" and self.ball_budget == "auto"
-        return 0 if is_clip_given else super()._ball_budget()
-
-    def _takes_sparse(self):
-        return str(self.solver) == "dual"
-
-    def _order(self, X):
-        """Return the order in memory that the solver reads X in; "primal" copies it by columns.
-
-        Sparse X is for one of the solvers.
-        """
-        if issparse(X) and not self._takes_sparse():
-            raise TypeError(
-                f"Sparse data was passed for X, which solver={self.solver!r} doesn't take: use "
-                "solver='dual', or X.toarray()."
-            )
-        return None if self.solver == "primal" else "C"
-
-    def _check_options(self, loss):
-        check_n_jobs(self.n_jobs)
-        if self.solver != "dual" and self.noisy_dual:
-            raise ValueError("noisy_dual=True needs solver='dual': others release what they keep.")
-        if self.solver != "dual" and self.proximal not in ("auto", 0):
-            raise ValueError("proximal is for solver='dual'; the other solvers have no centre.")
-        if self.solver != "primal" and self.feature_bounds is not None:
-            raise ValueError("feature_bounds is for solver='primal'; clip features beforehand.")
-        if self.solver == "primal" and not np.isfinite(loss.smoothness):
-            raise ValueError(f"solver='primal' needs a smooth loss, and loss={loss.name!r} isn't.")
+    def _method(self):
+        return DPSCD(
+            alpha=self.alpha,
+            fit_intercept=self.fit_intercept,
+            data_norm=self.data_norm,
+            ball_budget=self.ball_budget,
+            max_iter=self.max_iter,
+            clipping_norm=self.clipping_norm,
+            is_private=is_private(self),
+            n_jobs=self.n_jobs,
+            solver=self.solver,
+            batch_size=self.batch_size,
+            noisy_dual=self.noisy_dual,
+            feature_bounds=self.feature_bounds,
+            average=self.average,
+            proximal=self.proximal,
+        )
 
     @property
     def _uses_feature_bounds(self):
         return self.solver == "primal"
-
-    def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
-        self._check_options(self._family().loss(n_outputs))
-        if self.solver == "primal":
-            # Refused here, before the fit is charged.
-            public_feature_bounds(self, n_features)
-        n_columns = self._n_columns(n_features)
-        problem = DPSCDProblem(
-            n_rows=n_rows,
-            n_columns=n_columns,
-            n_outputs=n_outputs,
-            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
-            loss=self._family().loss(n_outputs),
-            scale=scale or self._family().weight_scale(n_outputs),
-            row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
-            alpha=float(self.alpha),
-        )
-        max_iter, budget = check_count(self.max_iter, "max_iter"), self._budget(n_rows)
-        data_norm = check_positive(self.data_norm, "data_norm")
-        learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), data_norm)
-        plan = PLANS[check_word(self.solver, "solver", PLANS)]
-        if self.solver != "dual":
-            return plan(
-                problem,
-                budget,
-                max_iter=max_iter,
-                batch_size=self.batch_size,
-                clipping_norm=self.clipping_norm,
-            )
-        ranges, ball, _ = learning
-        return plan(
-            problem,
-            budget,
-            max_iter=max_iter,
-            batch_size=self.batch_size,
-            clipping_norm=self.clipping_norm,
-            noisy_dual=self.noisy_dual,
-            proximal=self.proximal,
-            ranges=ranges,
-            ball=ball,
-        )
-
-    def _take_steps(self, rows, training, run):
-        """Return the coefficients that updates of batches lead to."""
-        records = rows.records()
-        solve = {
-            "dual": partial(solve_dpscd, n_jobs=self.n_jobs),
-            "sequential": solve_dpscd_sequential,
-            "primal": solve_dpscd_primal,
-        }[self.solver]
-        bounded = records.rows
-        if self.solver == "primal":
-            low, high = public_feature_bounds(self, bounded.X.shape[1])
-            bounded = bound_columns(bounded, low=low, high=high, clip=is_private(self))
-        coefs = solve(
-            bounded,
-            records.targets,
-            plan=training.plan,
-            loss=self._family().loss(records.targets.shape[1]),
-            alpha=float(self.alpha),
-            average=self.average,
-            run=run,
-            weights=records.joint_weights,
-        )
-        return coefs, None
-
-    def _set_steps(self, training, steps):
-        plan = training.plan
-        self.n_iter_ = self.max_iter
-        self.batch_size_ = plan.batch_size
-        self.clipping_norm_ = plan.clipping_norm
-        self.proximal_ = plan.proximal
 
 
 class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):

@@ -1,4 +1,4 @@
-"""What the DP-SGD estimators share: constraints, planning, solving and streams."""
+"""What the DP-SGD estimators share: constraints, fits and streams."""
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -6,35 +6,18 @@ from secrets import token_hex
 
 import numpy as np
 
-from skdp._checks import (
-    check_finite,
-    check_n_jobs,
-    check_positive,
-    check_sample_epsilon,
-    check_word,
-)
-from skdp._estimator import is_private
-from skdp._families.penalties import make_penalty
-from skdp._rows.bounds import augmented_norm, summation_slack
-from skdp._rows.threads import BLOCK_ROWS
+from skdp._checks import check_finite, check_sample_epsilon
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
     BATCH_CONSTRAINTS,
     POSITIVE,
+    is_private,
     weights_public,
 )
-from skdp.linear_model._fit import BaseLinear
-from skdp.linear_model._plan import LARGEST_NORM
+from skdp.linear_model._fit import BaseLinear, publish, read_rows
 from skdp.linear_model.dpsgd import _tuned as tuned
-from skdp.linear_model.dpsgd._plan import (
-    DPSGDProblem,
-    StepSizes,
-    plan_dpsgd,
-    plan_dpsgd_laplace,
-    plan_dpsgd_stream,
-)
-from skdp.linear_model.dpsgd._solver import solve_dpsgd
+from skdp.linear_model.dpsgd._method import DPSGD, sizes_of_steps
 
 BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
 APART = "that no record was shown to two calls of partial_fit"
@@ -73,7 +56,7 @@ class _Stream:
 
 
 class BaseDPSGD(BaseLinear):
-    """Planning, solving and streams of the DP-SGD estimators."""
+    """What the DP-SGD estimators share."""
 
     # Parameters of the constructors of subclasses.
     average: bool
@@ -131,126 +114,50 @@ class BaseDPSGD(BaseLinear):
         TypeError
             If X is of a kind that can't be read.
         """
-        rows, units = self._read_rows(X, y, public_weight, order="C")
-        n_rows, n_features, n_outputs = rows.sizes
-        sample_epsilon = self._check_options(n_rows, sample_epsilon)
-        plan = self._plan(
-            n_rows,
-            n_features,
-            n_outputs,
-            longest=self._length_of_longest(rows.records()),
-            sample_epsilon=sample_epsilon,
-            scale=rows.scale,
-        )
-        stated = () if sample_epsilon is None else (BUDGETS_STATED,)
-        return self._fit(rows, plan, units, weights_public(public_weight) + stated)
-
-    def _without_ball(self):
-        return None if self.mechanism == "gaussian" else f"mechanism={self.mechanism!r}"
-
-    def _check_options(self, n_rows, sample_epsilon=None):
-        """Check parameters against each other; return personal epsilons as an array, or None."""
-        check_n_jobs(self.n_jobs)
-        if sample_epsilon is None:
-            return None
-        if self.mechanism != "laplace":
-            raise ValueError("sample_epsilon needs mechanism='laplace'.")
-        return check_sample_epsilon(sample_epsilon, n_rows, self.epsilon)
-
-    def _penalty(self):
-        """Return the penalty for targets divided by their half width.
-
-        The losses scale with its square, as the L2 penalty does, and the L1 penalty with itself.
-        """
-        penalty = make_penalty(self.penalty, float(self.alpha), float(self.l1_ratio))
-        return replace(penalty, l1=penalty.l1 / self._family().half_width)
-
-    def _problem(self, n_rows, n_features, n_outputs, longest=None, scale=None):
-        """Return the public numbers that a plan is made of.
-
-        Without privacy rows are not clipped, and only the `longest` of them bounds the others.
-        """
-        penalty = self._penalty()
-        row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
-        if longest is not None:
-            row_norm = min(max(longest, 1e-15 * row_norm), LARGEST_NORM)
-        n_columns = self._n_columns(n_features)
-        return DPSGDProblem(
-            n_rows=n_rows,
-            n_columns=n_columns,
-            n_outputs=n_outputs,
-            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
-            loss=self._family().loss(n_outputs),
-            scale=scale or self._family().weight_scale(n_outputs),
-            row_norm=row_norm,
-            l1=penalty.l1,
-            l2=penalty.l2,
-        )
-
-    def _steps(self):
-        return StepSizes(self.learning_rate, self.eta0, float(self.power_t), float(self.alpha))
-
-    def _length_of_longest(self, records):
-        """Return the length of the longest row, where there is neither privacy nor a ball."""
-        if is_private(self) or self._ball_budget() != 0:
-            return None
-        return float(records.rows.norm.max())
-
-    def _plan(
-        self, n_rows, n_features, n_outputs, *, longest=None, sample_epsilon=None, scale=None
-    ):
-        """Return the plan of a fit."""
-        problem = self._problem(n_rows, n_features, n_outputs, longest, scale)
-        mechanism = check_word(self.mechanism, "mechanism", ("gaussian", "laplace"))
-        budget, data_norm = self._budget(n_rows), check_positive(self.data_norm, "data_norm")
-        ranges, ball, _ = self._planned_learning(budget, n_rows, (n_features, n_outputs), data_norm)
-        if mechanism == "laplace":
-            return plan_dpsgd_laplace(
-                problem,
-                budget,
-                self._steps(),
-                max_iter=self.max_iter,
-                batch_size=self.batch_size,
-                clipping_norm=self.clipping_norm,
-                sample_epsilon=sample_epsilon,
+        method = self._method()
+        rows, units = read_rows(self, method, X, y, public_weight)
+        sizes, family = rows.sizes, rows.treatment.family
+        method.check(sizes, family)
+        also_public = weights_public(public_weight)
+        if sample_epsilon is not None:
+            if self.mechanism != "laplace":
+                raise ValueError("sample_epsilon needs mechanism='laplace'.")
+            stated = check_sample_epsilon(sample_epsilon, sizes[0], self.epsilon)
+            method, also_public = (
+                replace(method, sample_epsilon=stated),
+                (*also_public, BUDGETS_STATED),
             )
-        return plan_dpsgd(
-            problem,
-            budget,
-            self._steps(),
+        method = method.bounded_by(rows.records())
+        plan = method.plan(sizes, family, self._budget(sizes[0]), scale=rows.scale)
+        return self._fit(method, rows, plan, units, also_public)
+
+    def _method(self):
+        return DPSGD(
+            alpha=self.alpha,
+            fit_intercept=self.fit_intercept,
+            data_norm=self.data_norm,
+            ball_budget=self.ball_budget,
             max_iter=self.max_iter,
-            batch_size=self.batch_size,
             clipping_norm=self.clipping_norm,
-            ranges=ranges,
-            ball=ball,
-        )
-
-    def _take_steps(self, rows, training, run):
-        """Return the coefficients that steps by batches lead to."""
-        return self._descend(training.plan, rows.records(), run, average=self.average), None
-
-    def _descend(self, plan, records, run, *, average, start=None):
-        """Return the coefficients that a plan leads to, from a public start or from 0."""
-        return solve_dpsgd(
-            records.rows,
-            records.targets,
-            plan=plan,
-            loss=self._family().loss(records.targets.shape[1]),
-            penalty=self._penalty(),
-            average=average,
+            is_private=is_private(self),
             n_jobs=self.n_jobs,
-            run=run,
-            start=start,
-            weights=records.joint_weights,
+            mechanism=self.mechanism,
+            penalty=self.penalty,
+            l1_ratio=self.l1_ratio,
+            batch_size=self.batch_size,
+            average=self.average,
+            learning_rate=self.learning_rate,
+            eta0=self.eta0,
+            power_t=self.power_t,
         )
 
-    def _take_in(self, rows, settings, also_public=()):
+    def _take_in(self, method, rows, settings, also_public=()):
         """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
 
         `settings` must stay the same from call to call.
         """
         (n_rows, n_features, n_outputs), records = rows.sizes, rows.records()
-        shape = (n_outputs, self._n_columns(n_features))
+        family, shape = rows.treatment.family, (n_outputs, method.n_columns(n_features))
         settings = (*shape, self.fit_intercept, float(self.data_norm), self.adjacency, *settings)
         zero = np.zeros(shape)
         before = self._stream or _Stream(settings, zero, zero)
@@ -263,18 +170,12 @@ class BaseDPSGD(BaseLinear):
         if budget.account is not None:
             name = token_hex(16)
             budget = replace(budget, account=budget.account._replace(states=(before.name, name)))
-        longest = self._length_of_longest(records)
-        problem = self._problem(n_rows, n_features, n_outputs, longest, rows.scale)
-        plan = plan_dpsgd_stream(
-            problem,
-            budget,
-            self._steps(),
-            n_calls=n_calls,
-            clipping_norm=self.clipping_norm,
-            before=before.report,
+        method = method.bounded_by(records)
+        plan = method.plan_call(
+            rows.sizes, family, budget, scale=rows.scale, n_calls=n_calls, before=before.report
         )
         run = plan.start(self.random_state)
-        coefs = self._descend(plan, records, run, average=False, start=before.weights)
+        coefs = method.descend(plan, family, records, run, average=False, start=before.weights)
         check_finite(coefs)
         run.finish()
         seeded = run.reproducible or (before.n_calls > 0 and before.report.reproducible)
@@ -290,19 +191,9 @@ class BaseDPSGD(BaseLinear):
         else:
             # It covers the calls before, too.
             self._restate(report)
-        self._set_sizes(plan, n_calls, after)
+        self._stream = after
+        publish(self, sizes_of_steps(plan, n_calls))
         return mean if self.average else coefs
-
-    def _set_steps(self, training, steps):
-        self._set_sizes(training.plan, training.plan.n_passes, None)
-
-    def _set_sizes(self, plan, n_iter, stream):
-        """Publish the sizes of steps; a fit leaves no stream behind."""
-        self._stream = stream
-        self.n_iter_ = n_iter
-        self.batch_size_ = plan.batch_size
-        self.clipping_norm_ = plan.clipping_norm
-        self.eta0_ = plan.eta0
 
 
 def takes_streams(estimator):

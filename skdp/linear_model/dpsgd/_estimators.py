@@ -17,6 +17,7 @@ from skdp.linear_model._base import (
     LinearRegressorMixin,
     weights_public,
 )
+from skdp.linear_model._fit import publish_ball, read_numbers_of
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, takes_streams
 
@@ -306,21 +307,21 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
-        X, y = self._read(X, y, order="C", reset=self._stream is None)
-        self._check_options(X.shape[0])
-        family = self._family()
+        method, family = self._method(), self._family()
+        X, y = read_numbers_of(self, family, X, y, order="C", reset=self._stream is None)
         family.check_settings()
         targets, units = family.read(y)
+        method.check((*X.shape, targets.shape[1]), family)
         weights = family.weigh(public_weight, len(targets))
 
         # 2. bound the data
-        rows = MemoryRows(self._treatment(family), X, targets, weights)
+        rows = MemoryRows(method.treatment(family), X, targets, weights)
 
         # 3. plan from public numbers, 4. solve and 5. publish
         also_public = weights_public(public_weight) + self._assumed()
-        coefs = self._take_in(rows, units[:2], also_public)
-        self._set_ball(None)
-        self._set_coefs(coefs, self._row_bounds().bias_in(None), units)
+        coefs = self._take_in(method, rows, units[:2], also_public)
+        publish_ball(self, None)
+        self._set_coefs(coefs, method.row_bounds.bias_in(None), units)
         return self
 
     def _family(self, *, has_exposure=False):
@@ -623,28 +624,29 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
         first = self._stream is None
-        X, y = self._read(X, y, order="C", reset=first)
+        method, family = self._method(), self._family()
+        X, y = read_numbers_of(self, family, X, y, order="C", reset=first)
         classes, read_from_y = self._declared(classes, first)
-        family = replace(self._family(), classes=classes)
+        family = replace(family, classes=classes)
         targets, classes = family.read(y)
-        self._check_options(X.shape[0])
+        method.check((*X.shape, targets.shape[1]), family)
         weights = family.weigh(public_weight, X.shape[0], classes, targets)
 
         # 2. bound the data
-        rows = MemoryRows(self._treatment(family), X, targets, weights)
+        rows = MemoryRows(method.treatment(family), X, targets, weights)
         also_public = (CLASSES_READ,) if read_from_y else ()
         also_public += weights_public(public_weight)
 
         # 3. plan from public numbers, 4. solve and 5. publish
-        coefs = self._take_in(rows, (), also_public)
-        self._set_ball(None)
-        self._set_coefs(coefs, self._row_bounds().bias_in(None), classes)
+        coefs = self._take_in(method, rows, (), also_public)
+        publish_ball(self, None)
+        self._set_coefs(coefs, method.row_bounds.bias_in(None), classes)
         self._classes_read = read_from_y
         return self
 
     def _set_coefs(self, coefs, bias, classes):
-        super()._set_coefs(coefs, bias, classes)
         self._classes_read = self.classes is None
+        return super()._set_coefs(coefs, bias, classes)
 
     def _declared(self, classes, first):
         """Return the classes of a stream, and whether a fit before it read them from y."""

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from numbers import Real
 
-import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._sklearn import Interval
@@ -257,13 +256,6 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
-
-    def _described_targets(self):
-        low, high = self.target_bounds_
-        if not np.isfinite(low):
-            return ""
-        place = "clipped to the learnt range" if self._family().learns_targets else "in"
-        return f"targets {place} [{low:g}, {high:g}], "
 
 
 class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixin, BaseWhitened):

@@ -19,6 +19,7 @@ from skdp.linear_model._base import (
     is_private,
     weights_public,
 )
+from skdp.linear_model._fit import read_rows
 from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitened
 
 CONSTRAINTS = {**REGRESSION_CONSTRAINTS, "exposure_bounds": ["array-like", None]}
@@ -48,14 +49,22 @@ def score_of_means(means, y, sample_weight, exposure, *, power, is_of_rates):
     return quietly(d2_tweedie_score, y, means, sample_weight=sample_weight, power=power)
 
 
+def _longest_exposure(model):
+    """Return the public bound on exposures of a model's rows, infinite where none is given."""
+    if model.exposure_bounds is None:
+        return math.inf
+    low, high = check_bounds(model.exposure_bounds, "exposure_bounds")
+    if low < 0.0 or high <= 0.0:
+        raise ValueError("exposure_bounds must have a low of 0 or more, and a high above 0.")
+    return high if is_private(model) else math.inf
+
+
 class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     """A mean that is the exponential of a linear predictor; `_power` is that of its variance."""
 
     # Subclasses have a number, or a property that follows from a parameter.
     _power: float
 
-    # Standard errors aren't inferred.
-    inference = False
     # It is whether the last fit had exposures.
     _is_of_rates = False
 
@@ -156,9 +165,10 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         TypeError
             If X or y is of a kind that can't be read, or an id can't be hashed.
         """
-        rows, units = self._read_rows(X, y, public_weight, groups, exposure=exposure)
+        method = self._method()
+        rows, units = read_rows(self, method, X, y, public_weight, groups, exposure)
         plan = self._plan(*rows.sizes, by_group=rows.are_grouped, scale=rows.scale)
-        self._fit(rows, plan, units, weights_public(public_weight))
+        self._fit(method, rows, plan, units, weights_public(public_weight))
         self._is_of_rates = exposure is not None
         return self
 
@@ -167,21 +177,12 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             power=self._power,
             has_exposure=has_exposure,
             expects_exposure=self.exposure_bounds is not None,
-            longest=self._longest_exposure(),
+            longest=_longest_exposure(self),
             bounds=checked_target_bounds(self.target_bounds),
             centred=self.fit_intercept,
             may_learn=True,
             is_private=is_private(self),
         )
-
-    def _longest_exposure(self):
-        """Return the public bound on exposures, infinite where none is given."""
-        if self.exposure_bounds is None:
-            return math.inf
-        low, high = check_bounds(self.exposure_bounds, "exposure_bounds")
-        if low < 0.0 or high <= 0.0:
-            raise ValueError("exposure_bounds must have a low of 0 or more, and a high above 0.")
-        return high if is_private(self) else math.inf
 
     @in_order_of_rows
     def predict(self, X, exposure=None):

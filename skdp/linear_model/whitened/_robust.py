@@ -18,25 +18,23 @@ from skdp.linear_model._base import (
 from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitened
 
 
+def _family_of(model, loss, *, quantile, has_exposure):
+    """Return the `RobustFamily` of a model's loss; see there for the quantile."""
+    return RobustFamily(
+        own_loss=loss,
+        quantile=quantile,
+        bounds=checked_target_bounds(model.target_bounds),
+        centred=model.fit_intercept,
+        may_learn=model._method().share_of_ball != 0,
+        is_private=is_private(model),
+        has_exposure=has_exposure,
+    )
+
+
 class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     """A linear model of targets in units of their spread, which is released first."""
 
-    # Standard errors aren't inferred.
-    inference = False
-
     _parameter_constraints = REGRESSION_CONSTRAINTS
-
-    def _family_of(self, loss, *, quantile, has_exposure):
-        """Return the `RobustFamily` of a loss; see there for the quantile."""
-        return RobustFamily(
-            own_loss=loss,
-            quantile=quantile,
-            bounds=checked_target_bounds(self.target_bounds),
-            centred=self.fit_intercept,
-            may_learn=self._ball_budget() != 0,
-            is_private=is_private(self),
-            has_exposure=has_exposure,
-        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -276,7 +274,7 @@ class DPHuberRegressor(_RobustRegressor):
 
     def _family(self, *, has_exposure=False):
         loss = Huber(check_positive(self.huber_threshold, "huber_threshold"))
-        return self._family_of(loss, quantile=None, has_exposure=has_exposure)
+        return _family_of(self, loss, quantile=None, has_exposure=has_exposure)
 
 
 class DPQuantileRegressor(_RobustRegressor):
@@ -509,4 +507,4 @@ class DPQuantileRegressor(_RobustRegressor):
 
     def _family(self, *, has_exposure=False):
         loss = SmoothPinball(self.quantile, tuned.PINBALL_WIDTH)
-        return self._family_of(loss, quantile=self.quantile, has_exposure=has_exposure)
+        return _family_of(self, loss, quantile=self.quantile, has_exposure=has_exposure)

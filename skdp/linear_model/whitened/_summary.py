@@ -9,7 +9,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_real
-from skdp._estimator import is_private
 from skdp.exceptions import NoIntervalError
 
 INFERRED = (
@@ -18,6 +17,8 @@ INFERRED = (
     "inference_quality_",
     "inference_reasons_",
     "weighted_share_",
+    "_std_error_parts",
+    "_estimand",
 )
 _COLUMNS = ("coefficient", "sampling", "privacy", "std error", "low", "high")
 _CUT = (
@@ -145,53 +146,63 @@ class InferenceMixin:
                 tags.classifier_tags.multi_class = False
         return tags
 
-    def _set_errors(self, errors, bias, half_width, ball):
-        """Publish errors of weights, the intercept's last; None forgets those of a fit before."""
-        for name in (*INFERRED, "_std_error_parts", "_estimand"):
-            vars(self).pop(name, None)
-        if errors is None:
-            return
-        # Three rows: the deviation of sampling, that of noise and of what clipping may take, and
-        # the part of the latter for which there is a bound and no estimate.
-        privacy = np.hypot(errors.privacy, errors.bias)
-        self._std_error_parts = half_width * np.array([errors.sampling, privacy, errors.bias])
-        if bias:
-            self._std_error_parts[:, -1] *= bias
-        total = np.hypot(*self._std_error_parts[:2])
-        if errors.share_shortened is not None:
-            self.weighted_share_ = min(ball.share_beyond + errors.share_shortened, 1.0)
-        self._estimand = self._described_estimand(errors)
-        if errors.n_unseen:
-            few = f"about {errors.n_unseen:.2g} rows or fewer"
-            self._estimand += f"; long errors of {few} can't be seen"
-        self.coef_std_error_ = total[: self.n_features_in_].reshape(self.coef_.shape)
-        of_intercept = total[-1] if bias else 0.0
-        self.intercept_std_error_ = np.full(np.shape(self.intercept_), of_intercept)[()]
-        self.inference_quality_ = errors.quality
-        self.inference_reasons_ = errors.reasons
 
-    def _described_targets(self):
-        """Return what intervals say of targets, in words: nothing of labels."""
-        return ""
+def attributes_of_errors(method, training, errors, linear):
+    """Return what a fit publishes of `Errors` of weights, the intercept's last, by `INFERRED`."""
+    # Three rows: the deviation of sampling, that of noise and of what clipping may take, and
+    # the part of the latter for which there is a bound and no estimate.
+    privacy = np.hypot(errors.privacy, errors.bias)
+    unit = training.family.unit(training.units)
+    parts = unit * np.array([errors.sampling, privacy, errors.bias])
+    if training.bias:
+        parts[:, -1] *= training.bias
+    total = np.hypot(*parts[:2])
+    weighted_share = None
+    if errors.share_shortened is not None:
+        weighted_share = min(training.ball.share_beyond + errors.share_shortened, 1.0)
+    n_features = np.shape(linear.coef)[-1]
+    of_intercept = total[-1] if training.bias else 0.0
+    found = {
+        "coef_std_error_": total[:n_features].reshape(linear.coef.shape),
+        "intercept_std_error_": np.full(np.shape(linear.intercept), of_intercept)[()],
+        "inference_quality_": errors.quality,
+        "inference_reasons_": errors.reasons,
+        "_std_error_parts": parts,
+        "_estimand": _estimand_of(method, training, errors, linear, weighted_share),
+    }
+    return found if weighted_share is None else {**found, "weighted_share_": weighted_share}
 
-    def _described_estimand(self, errors):
-        """Return what intervals cover, in words."""
-        targets = self._described_targets()
-        kind, of_rows, rule = "", "", "every row counts whole"
-        if errors.share_shortened is not None:
-            kind, of_rows = "weighted ", f"radius_={self.radius_:.3g}, "
-            rule = (
-                f"rows longer than r count less (about {100.0 * self.weighted_share_:.2g} % of "
-                "the rows); not the unweighted coefficient"
-            )
-        elif is_private(self):
-            of_rows = f"data_norm={self.data_norm:g}, "
-            cut = "scaled" if self.ball_budget == 0 else "weighted"
-            rule = f"rows that are longer are {cut} down (all others count whole)"
-        return (
-            f"they cover the {kind}fit of the population with {of_rows}{targets}"
-            f"alpha={self.alpha:g}: {rule}{_CUT if errors.is_full else ''}"
+
+def _estimand_of(method, training, errors, linear, weighted_share):
+    """Return what intervals cover, in words."""
+    kind, of_rows, rule = "", "", "every row counts whole"
+    if weighted_share is not None:
+        kind, of_rows = "weighted ", f"radius_={training.ball.radius:.3g}, "
+        rule = (
+            f"rows longer than r count less (about {100.0 * weighted_share:.2g} % of "
+            "the rows); not the unweighted coefficient"
         )
+    elif method.is_private:
+        of_rows = f"data_norm={method.data_norm:g}, "
+        cut = "scaled" if method.ball_budget == 0 else "weighted"
+        rule = f"rows that are longer are {cut} down (all others count whole)"
+    estimand = (
+        f"they cover the {kind}fit of the population with {of_rows}"
+        f"{_targets_in_words(training.family, linear.ends)}"
+        f"alpha={method.alpha:g}: {rule}{_CUT if errors.is_full else ''}"
+    )
+    if errors.n_unseen:
+        few = f"about {errors.n_unseen:.2g} rows or fewer"
+        estimand += f"; long errors of {few} can't be seen"
+    return estimand
+
+
+def _targets_in_words(family, ends):
+    """Return what intervals say of the range of targets, in words: nothing of labels."""
+    if ends is None or not np.isfinite(ends[0]):
+        return ""
+    place = "clipped to the learnt range" if family.learns_targets else "in"
+    return f"targets {place} [{ends[0]:g}, {ends[1]:g}], "
 
 
 @dataclass(eq=False, repr=False)

@@ -458,7 +458,7 @@ def test_positional_alpha_as_in_lasso():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_weights_that_overflowed_are_refused(value, cancer, monkeypatch):
-    from tests.door import dpcd_base_module as module
+    from tests.door import dpcd_method_module as module
 
     solve = module.solve_dpcd
     monkeypatch.setattr(module, "solve_dpcd", lambda *args, **how: value * solve(*args, **how))

@@ -382,7 +382,7 @@ def test_a_large_delta_is_flagged(cancer):
 
 
 def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer, monkeypatch):
-    from tests.door import dpscd_estimators_module as module
+    from tests.door import dpscd_method_module as module
 
     made = []
     original = module.solve_dpscd
@@ -445,7 +445,7 @@ def test_positional_alpha_as_in_ridge():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_weights_that_overflowed_are_refused(value, cancer, monkeypatch):
-    from tests.door import dpscd_estimators_module as module
+    from tests.door import dpscd_method_module as module
 
     solve = module.solve_dpscd
     monkeypatch.setattr(module, "solve_dpscd", lambda *args, **how: value * solve(*args, **how))

@@ -17,6 +17,7 @@ from skdp.linear_model import DPSGDClassifier, DPSGDRegressor
 from tests._loops import for_each, points_at
 from tests._objectives import penalty_value
 from tests.door import (
+    DPSGD,
     LOSSES,
     Huber,
     LaplaceMechanism,
@@ -209,14 +210,14 @@ def test_the_ball_contains_the_optimum(loss, penalty, data_norm, cancer, monkeyp
     """With bounds that clip nothing and no noise to speak of, cutting changes nothing."""
     X, y = cancer
     radii = []
-    original = DPSGDClassifier._plan
+    original = DPSGD.plan
 
     def spy(*args, **options):
         plan = original(*args, **options)
         radii.append(plan.radius)
         return plan
 
-    monkeypatch.setattr(DPSGDClassifier, "_plan", spy)
+    monkeypatch.setattr(DPSGD, "plan", spy)
     for alpha in (1e-4, 1e-1, 10.0):
         options = {"loss": loss, "penalty": penalty, "alpha": alpha, "data_norm": data_norm}
         DPSGDClassifier(ball_budget=0, max_iter=1, **options).fit(data_norm * X, y)
@@ -296,7 +297,7 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
 @pytest.mark.parametrize("estimator", BOTH)
 @pytest.mark.parametrize("name", ["plan_dpsgd", "plan_dpsgd_laplace", "plan_dpsgd_stream"])
 def test_the_plan_is_made_of_public_scalars(estimator, name, cancer, monkeypatch):
-    from tests.door import dpsgd_base_module as common
+    from tests.door import dpsgd_method_module as common
 
     mechanism = "gaussian" if name == "plan_dpsgd" else "laplace"
     calls, original = [], getattr(common, name)

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from skdp.linear_model import DPLogisticRegression
 from tests._loops import for_each
-from tests.door import WhitenedSteps, Whitening, calibrated, whitened_base_module as _base
+from tests.door import WhitenedSteps, Whitening, calibrated, whitened_method_module as _base
 
 BIAS, HIDDEN = 0.5, 0.2
 PLACES = np.arange(6000)

@@ -389,7 +389,7 @@ def test_positional_alpha_as_in_ridge():
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("estimator", BOTH)
 def test_weights_that_overflowed_are_refused(estimator, value, cancer, monkeypatch):
-    from tests.door import whitened_base_module as module
+    from tests.door import whitened_method_module as module
 
     found = np.full((1, 31), value), None
     monkeypatch.setattr(module, "solve_whitened", lambda sums, **options: found)

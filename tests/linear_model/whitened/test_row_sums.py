@@ -418,7 +418,7 @@ def certified_sparse(X):
 def test_slopes_follow_targets_that_move_once_more():
     model = DPPoissonRegressor(ball_budget=0, data_norm=9.0, epsilon=math.inf, fit_intercept=False)
     X, y = np.eye(3), np.array([[1.0], [2.0], [3.0]])
-    rows, slopes = MemoryRows(model._treatment(model._family()), X, y), []
+    rows, slopes = MemoryRows(model._method().treatment(model._family()), X, y), []
     with rows.at_work():
         for mean in (1.0, 2.0):
             rows.move_targets(RateUnits(mean))

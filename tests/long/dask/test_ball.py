@@ -11,7 +11,7 @@ from distributed import Client, LocalCluster
 
 from skdp.dask import DaskDPLogisticRegression
 from tests.dask.test_ball import BINARY, KINDS, assert_alike, data, in_parts, learnt, targets_of
-from tests.door import null_records
+from tests.door import fit_module, null_records
 
 
 # As many threads as parts, and one: it is the caller's.
@@ -36,7 +36,21 @@ def test_null_records(kind, n_jobs, data):
             )
 
 
-def test_the_same_bits_whoever_adds_up_and_when_a_worker_dies(data):
+def test_the_same_bits_whoever_adds_up_and_when_a_worker_dies(data, monkeypatch):
+    place_in_ball, kills = fit_module.place_in_ball, []
+
+    def killing(*args):
+        if kills[-1] == "before":
+            kill()
+        placed = place_in_ball(*args)
+        if kills[-1] == "after":
+            kill()
+        return placed
+
+    def kill():
+        # What this worker held of rows, and kept of them in a ball, is made again.
+        os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)
+
     X, y = in_parts(data[0], targets_of("all", data[1]), 300)
     model = DaskDPLogisticRegression(epsilon=4.0, **BINARY)
     here = learnt(model.fit(X, y))
@@ -44,25 +58,9 @@ def test_the_same_bits_whoever_adds_up_and_when_a_worker_dies(data):
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         np.testing.assert_array_equal(learnt(model.fit(X, y)), here)
         held = client.persist([X, y])
+        monkeypatch.setattr(fit_module, "place_in_ball", killing)
         for when in ("before", "after"):
+            kills.append(when)
             client.wait_for_workers(2)
-            fitted = _KillsAtBall(epsilon=4.0, **BINARY)
-            fitted._when, fitted._client = when, client
+            fitted = DaskDPLogisticRegression(epsilon=4.0, **BINARY)
             np.testing.assert_array_equal(learnt(fitted.fit(*held)), here)
-
-
-class _KillsAtBall(DaskDPLogisticRegression):
-    def _learn_ball(self, *args):
-        if self._when == "before":
-            self._kill()
-        placed = super()._learn_ball(*args)
-        if self._when == "after":
-            self._kill()
-        return placed
-
-    def _kill(self):
-        # What this worker held of rows, and kept of them in a ball, is made again.
-        os.kill(min(self._client.run(os.getpid).values()), signal.SIGKILL)
-
-    def _reading(self):
-        return self._local(**{**self._shared(), "random_state": None})

@@ -12,6 +12,7 @@ from distributed import Client, LocalCluster
 
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge
 from tests.dask.test_pinned import RIDGE, client, cluster, data, in_parts, learnt
+from tests.door import fit_module
 from tests.door_dask import pinned_module as _pinned
 
 
@@ -30,24 +31,24 @@ def test_the_bits_are_those_of_rows_that_are_read_in_each_pass(
     np.testing.assert_array_equal(learnt(model.fit(X, y)), here)
 
 
-class _KillsTwice(DaskDPLogisticRegression):
-    def _learn_ball(self, *args):
-        self._kill()
-        placed = super()._learn_ball(*args)
-        self._kill()
+def test_workers_that_die_cost_time_only(data, monkeypatch):
+    place_in_ball = fit_module.place_in_ball
+
+    def killing(*args):
+        kill()
+        placed = place_in_ball(*args)
+        kill()
         return placed
 
-    def _kill(self):
-        self._client.wait_for_workers(2)
-        os.kill(max(self._client.run(os.getpid, on_error="ignore").values()), signal.SIGKILL)
+    def kill():
+        client.wait_for_workers(2)
+        os.kill(max(client.run(os.getpid, on_error="ignore").values()), signal.SIGKILL)
 
-
-def test_workers_that_die_cost_time_only(data):
     X, y = in_parts(data[0], (data[1] > 0.0).astype(int), np.array)
     shared = {"classes": [0, 1], **RIDGE}
     expected = learnt(DaskDPLogisticRegression(**shared).fit(X, y))
     options = {"threads_per_worker": 2, "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
-        model = _KillsTwice(**shared)
-        model._client = client
+        monkeypatch.setattr(fit_module, "place_in_ball", killing)
+        model = DaskDPLogisticRegression(**shared)
         np.testing.assert_array_equal(learnt(model.fit(X, y)), expected)
