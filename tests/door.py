@@ -86,6 +86,7 @@ from skdp._release.run import Run, Steps
 from skdp._release.sampling import (
     BlockSampler,
     CoordinateSampler,
+    DrawnBlocks,
     PartitionSampler,
     PoissonSampler,
     SingleCoordinateSampler,

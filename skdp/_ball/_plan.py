@@ -225,7 +225,7 @@ def plan_ball(
                 releases["scales"] = scales
         centre = mean("centre")
         noise_of_centre = centre.mechanism.noise_std * math.sqrt(n_columns)
-        if centred and noise_of_centre <= tuned.LARGEST_NOISE_OF_CENTRE * n_rows:
+        if centred and noise_of_centre <= tuned.LARGEST_NOISE_OF_CENTRE * n_sampled:
             releases["centre"], releases["recentre"] = centre, mean("recentre")
             releases["distance"] = count("distance", _N_FINE_BINS)
         releases["radius"] = count("radius", _N_FINE_BINS)
@@ -263,8 +263,8 @@ def _sample(budget, share, share_outside, n_rows):
     """Return what draws the rows whose lengths tell of the ball, or None: all rows do.
 
     They are so many that the noise of a count is a small share of them, and of those that are to
-    lie outside of the last radius. `share` is that of mu^2 which counts the last distances. Where
-    records are groups the number of their rows is private.
+    lie outside of the last radius, which come from several blocks. `share` is that of mu^2 which
+    counts the last distances. Where records are groups the number of their rows is private.
     """
     if budget.of_groups:
         return None
@@ -274,7 +274,8 @@ def _sample(budget, share, share_outside, n_rows):
     largest_share = min(
         tuned.LARGEST_NOISE_IN_SAMPLE, tuned.LARGEST_NOISE_OF_THOSE_OUTSIDE * share_outside
     )
-    least = max(tuned.LEAST_ROWS_OF_SAMPLE, noise / largest_share)
+    several = tuned.LEAST_BLOCKS_OUTSIDE * BlockSampler.block_size / share_outside
+    least = max(tuned.LEAST_ROWS_OF_SAMPLE, noise / largest_share, several)
     if least > tuned.LARGEST_SAMPLE * n_rows:
         return None
     return BlockSampler(n_rows, math.ceil(least / BlockSampler.block_size))

@@ -49,10 +49,12 @@ SHARE_IN_FAIR_BALL, FAIR_NOISE = 0.85, 2e-3
 SHARE_OUTSIDE_PER_NOISE = 100.0
 
 # Lengths and centres are of a sample in which the noise of a count is the first number of the
-# records at most, and the second of those that are to lie outside of the last radius: that is far
-# less than what follows of the one or the other. A sample of fewer rows than the third number saves
-# no time that anyone would notice, and neither does one of more than the fourth of all rows.
-LARGEST_NOISE_IN_SAMPLE, LARGEST_NOISE_OF_THOSE_OUTSIDE = 1e-3, 0.15
+# records at most, and the second of those that are to lie outside of the last radius: half of those
+# stand out of it. As many blocks as the third number would hold these, so that a run of far rows,
+# which has a stratum or two, decides nothing. A sample of fewer rows than the fourth number saves
+# no time that anyone would notice, and neither does one of more than the fifth of all rows.
+LARGEST_NOISE_IN_SAMPLE, LARGEST_NOISE_OF_THOSE_OUTSIDE = 1e-3, 0.075
+LEAST_BLOCKS_OUTSIDE = 20
 LEAST_ROWS_OF_SAMPLE, LARGEST_SAMPLE = 50_000, 0.5
 
 # Radii before the last hold this share of the records: what they leave out isn't lost.

@@ -189,9 +189,9 @@ class Run:
         return self._coins
 
     def sample(self, sampler):
-        """Return the rows that a sampler draws, once: by a stream of its own, whatever data are."""
+        """Return what a sampler draws, once: by a stream of its own, whatever the data are."""
         (stream,) = self.spawn(1)
-        return sampler.rows(stream)
+        return sampler.draw(stream)
 
     def spawn(self, n_streams, *, noise=None):
         """Return so many streams that are independent of each other, for coins and fits within.

@@ -135,7 +135,7 @@ class SortedPartitionSampler(_Partition):
 
 @dataclass(frozen=True)
 class BlockSampler:
-    """Some blocks of consecutive rows, drawn once without replacement, each as likely as others.
+    """Some blocks of consecutive rows, one of each of as many equal strata of blocks.
 
     Which they are is public, and no amplification is claimed for it: a sum over them is accounted
     as one over all rows. It only saves reads. Rows after the last whole block are never drawn.
@@ -143,21 +143,42 @@ class BlockSampler:
 
     n_rows: int
     n_blocks: int
-    # Rows of a block: so many that they are read at once, and so few that a sample of rows which
-    # are sorted has many places.
-    block_size: int = 64
+    # Rows of a block: so few that none decides about a count, even if all its rows are alike.
+    block_size: int = 8
 
     @property
     def n_drawn(self):
         """Number of rows of the sample."""
         return self.n_blocks * self.block_size
 
-    def rows(self, stream):
-        """Return the numbers of the rows that are drawn, in increasing order."""
-        coins = stream.uniform(self.n_rows // self.block_size)
-        blocks = np.sort(np.argpartition(coins, self.n_blocks - 1)[: self.n_blocks])
-        starts = blocks[:, np.newaxis] * self.block_size
-        return (starts + np.arange(self.block_size)).ravel()
+    def draw(self, stream):
+        """Return the `DrawnBlocks` of a fit."""
+        return DrawnBlocks(self, tuple(int(word) for word in stream.words(2)))
+
+
+@dataclass(frozen=True)
+class DrawnBlocks:
+    """What a `BlockSampler` drew: a seed, from which each place tells the rows that it has.
+
+    It is as public as the rows are, and no noise comes from it.
+    """
+
+    sampler: BlockSampler
+    seed: tuple[int, ...]
+
+    def rows(self, first, last):
+        """Return the numbers of drawn rows from `first` to before `last`, in increasing order."""
+        size, n_strata = self.sampler.block_size, self.sampler.n_blocks
+        n_blocks = self.sampler.n_rows // size
+        # Stratum k begins at the block floor(k n_blocks / n_strata).
+        ends = (min(row // size, n_blocks - 1) for row in (first, max(first, last - 1)))
+        start, stop = (-(-(block + 1) * n_strata // n_blocks) - 1 for block in ends)
+        edges = np.arange(start, stop + 2) * n_blocks // n_strata
+        bits = np.random.PCG64(np.random.SeedSequence(self.seed))
+        coins = np.random.Generator(bits.advance(start)).random(stop + 1 - start)
+        blocks = edges[:-1] + (coins * np.diff(edges)).astype(np.int64)
+        rows = (blocks[:, np.newaxis] * size + np.arange(size)).ravel()
+        return rows[(rows >= first) & (rows < last)]
 
 
 @dataclass(frozen=True)

@@ -148,9 +148,9 @@ class PartitionedRows:
         """Return the targets of all parts as rows. Rows of parts have no weights."""
         return Asked(partial(self._ask_about, TARGETS, None))
 
-    def sampled(self, numbers):
+    def sampled(self, drawn):
         """See `MemoryRows.sampled`."""
-        return Asked(partial(self._ask_about, SAMPLED, numbers))
+        return Asked(partial(self._ask_about, SAMPLED, drawn))
 
     def move_targets(self, units):
         """See `MemoryRows.move_targets`."""

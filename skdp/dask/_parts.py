@@ -248,7 +248,7 @@ def of_part(function, reader, n_threads, X, kept, *args):
 def answer(reader, n_threads, X, kept, query, view, given):
     """Return what a part answers to a query about a view of its rows.
 
-    Given is a `Cut` for the view `CUT`, and for `SAMPLED` the numbers of rows among those of all
+    Given is a `Cut` for the view `CUT`, and for `SAMPLED` the `DrawnBlocks` of the rows of all
     parts; otherwise None.
     """
     with _VIEWS[view](reader, n_threads, X, kept, query, given) as rows:
@@ -259,10 +259,9 @@ def _raw_rows(reader, n_threads, X, kept, query, given):
     return RawRows(X, kept.norm == 0.0, n_threads, _shares(kept)).at_work()
 
 
-def _sampled_rows(reader, n_threads, X, kept, query, numbers):
+def _sampled_rows(reader, n_threads, X, kept, query, drawn):
     is_null = kept.norm == 0.0
-    first, last = np.searchsorted(numbers, [kept.first, kept.first + is_null.size])
-    chosen = numbers[first:last] - kept.first
+    chosen = drawn.rows(kept.first, kept.first + is_null.size) - kept.first
     if not chosen.size:
         # A part without rows of the sample answers as one whose rows are null records.
         chosen, is_null = np.zeros(1, dtype=np.int64), np.ones_like(is_null)

@@ -95,11 +95,12 @@ class MemoryRows:
         """Return the answer to a `Query`."""
         return (self._raw_rows() if query.view == RAW else self._placed_rows()).ask(query)
 
-    def sampled(self, numbers):
-        """Return the rows of these numbers, as they were read, until rows are placed."""
+    def sampled(self, drawn):
+        """Return the rows of some `DrawnBlocks`, as they were read, until rows are placed."""
         X = self._rows.X
+        numbers = drawn.rows(0, X.shape[0])
         chosen = X[numbers] if is_sparse(X) else X.take(numbers, axis=0)
-        # Sums are compiled where those over all rows are: these are part of a larger table.
+        # These are part of a larger table: whether sums are compiled follows from its size.
         with sums_compiled(are_compiled(prod(X.shape))):
             rows = RawRows(chosen, self._is_null[numbers], self.treatment.n_jobs)
         return Asked(self._opened.enter_context(rows.at_work()).ask)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skdp.linear_model import DPCDLasso, DPLogisticRegression, DPRidge, DPSGDClassifier
-from tests.door import BlockSampler, ball_tuned as tuned
+from tests.door import DrawnBlocks, ball_tuned as tuned
 from tests.privacy._cases import FAR, FAR_SPARSE, Case
 from tests.privacy._corners import K, neighbour
 from tests.privacy._recipes import LOUD, LOUD_RIDGE, TWO
@@ -32,20 +32,20 @@ def is_in(request, monkeypatch):
     monkeypatch.setattr(tuned, "LEAST_ROWS_OF_SAMPLE", 100)
     monkeypatch.setattr(tuned, "LARGEST_NOISE_IN_SAMPLE", math.inf)
     monkeypatch.setattr(tuned, "LARGEST_NOISE_OF_THOSE_OUTSIDE", math.inf)
-    draw = BlockSampler.rows
+    monkeypatch.setattr(tuned, "LEAST_BLOCKS_OUTSIDE", 0)
+    draw = DrawnBlocks.rows
 
-    def drawn(self, stream):
-        rows = draw(self, stream)
-        own, blocks = K // self.block_size, np.unique(rows // self.block_size)
-        others = np.setdiff1d(np.arange(self.n_rows // self.block_size), [*blocks, own])
-        if request.param and own not in blocks:
-            blocks[0] = own
-        if not request.param:
-            blocks[blocks == own] = others[0]
-        starts = np.sort(blocks)[:, np.newaxis] * self.block_size
-        return (starts + np.arange(self.block_size)).ravel()
+    def drawn(self, first, last):
+        size, n_strata = self.sampler.block_size, self.sampler.n_blocks
+        blocks, own = draw(self, first, last)[::size] // size, K // size
+        edges = np.arange(n_strata + 1) * (self.sampler.n_rows // size) // n_strata
+        stratum = np.searchsorted(edges, own, side="right") - 1
+        other = edges[stratum] + (own == edges[stratum])
+        assert other < edges[stratum + 1]
+        blocks[stratum] = own if request.param else other
+        return (blocks[:, np.newaxis] * size + np.arange(size)).ravel()
 
-    monkeypatch.setattr(BlockSampler, "rows", drawn)
+    monkeypatch.setattr(DrawnBlocks, "rows", drawn)
     return request.param
 
 
