@@ -129,7 +129,7 @@ def refitted_inside(estimator):
     return estimator._refitted() if is_reported else ()
 
 
-_NO_GROUPS = (
+NO_GROUPS = (
     "{} ({}) protects rows and takes no groups. DPLogisticRegression, DPRidge, DPHuberRegressor, "
     "DPQuantileRegressor, DPPoissonRegressor, DPGammaRegressor, DPTweedieRegressor, additive "
     "models and all private transformers do."
@@ -344,7 +344,7 @@ def model_of(estimator):
 def require_groups(estimator, place):
     """Refuse an estimator that can't protect groups of rows, called by its place."""
     if "groups" not in inspect.signature(type(estimator).fit).parameters:
-        raise ValueError(_NO_GROUPS.format(place, type(estimator).__name__))
+        raise ValueError(NO_GROUPS.format(place, type(estimator).__name__))
 
 
 def rehearse(estimator, X, y, groups=None, *, budget=None):

@@ -12,7 +12,7 @@ from skdp.dask import (
 )
 from skdp.dask._beside import Beside
 from skdp.dask._clients import CHANGED, RowsChangedError
-from skdp.dask._estimators import Reader, reader_of
+from skdp.dask._estimators import Reader, reader_of as reader_by
 from skdp.dask._groups import read_groups
 from skdp.dask._parts import (
     KeyedDigest,
@@ -26,3 +26,8 @@ from skdp.dask._parts import (
 from skdp.dask._passes import passes
 from skdp.dask._table import parts_of_frame, read_table
 from skdp.dask._tables import RawTable, TableReader
+
+
+def reader_of(model):
+    """Return the `Reader` of a model whose parameters stay as they are."""
+    return reader_by(model, model._method(), model._family())

@@ -67,13 +67,12 @@ class Reader(RowReader):
         return self.treatment.answering(rows, targets, n_threads, codes=codes)
 
 
-def reader_of(model, family=None):
-    """Return what workers get to know of a model on collections, for a family or its own."""
-    family = model._family() if family is None else family
+def reader_of(model, method, family):
+    """Return what workers get to know of a model on collections, by its method and its family."""
     return Reader(
         estimator_name=model._local.__name__,
-        treatment=model._method().treatment(family),
-        takes_sparse=model._takes_sparse(),
+        treatment=method.treatment(family),
+        takes_sparse=method.takes_sparse,
     )
 
 
@@ -96,23 +95,25 @@ class DaskWhitened(DaskTwin):
     _learnt_too = "_std_error_parts", "_estimand", "_is_of_rates"
 
     def _fit_parts(self, X, y, groups, exposure=None):
-        """Fit the model; families that take an exposure of each row say so by `_with_exposure`."""
+        """Fit the model; without exposures of rows there is None."""
         # 1. scikit-learn's contract
         client, table = self._opened(X, y, groups, exposure)
-        if self.inference and groups is not None:
+        method = self._method()
+        if method.inference and groups is not None:
             raise ValueError(NOT_INFERRED)
         set_columns(self, table)
         family = self._family(has_exposure=exposure is not None)
         n_targets, units = columns_and_units(family, table)
 
         # 2. bound the data, where it is
-        with passes(table, reader_of(self, family), client=client) as rows:
+        with passes(table, reader_of(self, method, family), client=client) as rows:
             # 3. plan from public numbers
             n_records, by_group = rows.count_records(groups)
-            plan = self._plan(n_records, table.n_features, n_targets, by_group=by_group)
+            sizes = n_records, table.n_features, n_targets
+            plan = self._plan_by(method, family, sizes, by_group=by_group)
 
             # 4. solve and 5. publish
-            return self._fit(self._method(), rows, plan, units, (PARTITIONS,), (NOT_COVERED,))
+            return self._fit(method, rows, plan, units, (PARTITIONS,), (NOT_COVERED,))
 
 
 class DaskDPRidge(DaskWhitened, DPRidge):

@@ -5,7 +5,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_finite_input
-from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
+from skdp._estimator import (
+    BUDGET_CONSTRAINTS,
+    NO_GROUPS,
+    CaptionMixin,
+    RecordPrivateEstimator,
+    is_private,
+)
 from skdp._families.targets import as_targets, encode_labels
 from skdp._release.plan import CLASSES_READ
 from skdp._rows.bounds import null_records, present_records
@@ -201,8 +207,10 @@ class DPBaseEstimator(CaptionMixin, RecordPrivateEstimator):
     def _plan(self, n_records, n_features, n_outputs=1, *, by_group=False):
         # Also for a preview, which reads no records.
         self._check_constructor()
+        if by_group:
+            raise ValueError(NO_GROUPS.format("estimator", type(self).__name__))
         return plan_own(
-            self._budget(n_records, by_group),
+            self._budget(n_records),
             self.plan_releases(Sizes(n_records, n_features, self._n_classes(n_outputs))),
             n_records=n_records,
             kind=f"{type(self).__module__}.{type(self).__qualname__}",

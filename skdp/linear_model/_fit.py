@@ -13,6 +13,7 @@ from skdp._ball._solver import (
     start_inside,
 )
 from skdp._checks import check_finite
+from skdp._estimator import NO_GROUPS
 from skdp._rows.numbers import validate_numbers
 from skdp._sklearn import _fit_context
 from skdp.linear_model._base import RowPrivateEstimator, weights_public
@@ -168,7 +169,7 @@ class BaseLinear(RowPrivateEstimator):
         """
         method = self._method()
         rows, units = read_rows(self, method, X, y, public_weight)
-        plan = self._plan(*rows.sizes, scale=rows.scale)
+        plan = self._plan_for(rows, method)
         return self._fit(method, rows, plan, units, weights_public(public_weight))
 
     def _takes_sparse(self):
@@ -177,12 +178,38 @@ class BaseLinear(RowPrivateEstimator):
     def _assumed(self):
         return self._family().assumed + super()._assumed() + self._method().assumed
 
-    def _plan(self, n_records, n_features, n_targets=1, *, by_group=False, scale=None):
-        """Return the plan of a fit to records of such sizes, whose weights have such a scale."""
-        method, family = self._method(), self._family()
-        sizes = n_records, n_features, n_targets
+    def _plan(self, n_records, n_features, n_targets=1, *, by_group=False):
+        """Return the plan of a fit to records of such sizes."""
+        sizes, family = (n_records, n_features, n_targets), self._family()
+        return self._plan_by(self._method(), family, sizes, by_group=by_group)
+
+    def _plan_for(self, rows, method):
+        """Return the plan of a fit to rows, by the method that bounds them."""
+        return self._plan_by(
+            method,
+            rows.treatment.family,
+            rows.sizes,
+            by_group=rows.are_grouped,
+            scale=rows.scale,
+        )
+
+    def _plan_by(self, method, family, sizes, *, by_group=False, scale=None):
+        """Return the plan of a fit by a method, to records whose weights have such a scale."""
         method.check(sizes, family)
-        return method.plan(sizes, family, self._budget(n_records, by_group), scale=scale)
+        budget = self._budget_for(method, sizes[0], by_group)
+        return method.plan(sizes, family, budget, scale=scale)
+
+    def _budget_for(self, method, n_records, by_group=False):
+        """Return the budget of a fit by a method, which may have been made before rows were read.
+
+        Whatever read them may have changed parameters since.
+        """
+        if by_group and not method.takes_groups:
+            raise ValueError(NO_GROUPS.format("estimator", type(self).__name__))
+        budget = self._budget(n_records, by_group)
+        if budget.is_private != method.is_private:
+            raise ValueError("epsilon was changed while the rows were read: fit again.")
+        return budget
 
     def _fit(self, method, rows, plan, units, also_public=(), also_not_covered=()):
         """Fit to rows, in memory or in partitions (`MemoryRows`), by a plan, and publish.

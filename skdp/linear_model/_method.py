@@ -53,6 +53,8 @@ class Method:
     # The report of a fit assumes this public.
     assumed: ClassVar[tuple[str, ...]] = ()
     takes_sparse: ClassVar[bool] = True
+    # Records may be groups of rows.
+    takes_groups: ClassVar[bool] = False
     # Names of attributes that not every fit has.
     sometimes: ClassVar[tuple[str, ...]] = ()
 
@@ -101,7 +103,7 @@ class Method:
 
     def order_of(self, X):
         """Return the order in memory that rows are read in, None for any."""
-        return
+        return None
 
     def records(self, groups, n_rows, weights):
         """Return the group of each row, or None, and how many records there are."""

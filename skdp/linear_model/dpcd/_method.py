@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from numbers import Real
 from types import NoneType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,6 +46,13 @@ def check_mean_squares(squares, n_features):
     if not ((squares >= _SMALLEST_SQUARE) & (squares <= _LARGEST_SQUARE)).all():
         raise ValueError("smoothness must be positive and finite, within 1e-60 and 1e200.")
     return squares
+
+
+class CoordinateSteps(NamedTuple):
+    """What is published of steps by coordinates."""
+
+    # None where it follows from mean squares that were bought.
+    clipping_norm: float | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,9 +98,12 @@ class DPCD(Method):
             raise ValueError("smoothness must be 'private', 'bounds' or an array.")
 
     def report(self, plan, steps, *, reproducible, also_public, not_covered):
-        """Return the report of a fit by a plan whose clip, which is public, is known."""
+        """Return the report of a fit by a plan whose steps are known."""
         return plan.report(
-            clip=steps, reproducible=reproducible, also_public=also_public, not_covered=not_covered
+            clip=steps.clipping_norm,
+            reproducible=reproducible,
+            also_public=also_public,
+            not_covered=not_covered,
         )
 
     def attributes(self, training, steps, linear):
@@ -102,7 +113,7 @@ class DPCD(Method):
             # Units may move a coefficient past the end of its interval by rounding.
             "coef_": np.clip(linear.coef, *self._coefficient_box(n_features)),
             "n_iter_": plan.n_passes,
-            "clipping_norm_": steps,
+            "clipping_norm_": steps.clipping_norm,
             "step_size_": plan.step_size,
         }
 
@@ -209,16 +220,16 @@ class CyclicDPCD(DPCD):
 
     @np.errstate(all="ignore")
     def solve(self, rows, training, run):
-        """Return the coefficients that steps by columns lead to, and the clip if it is public."""
+        """Return the coefficients that steps by columns lead to, and the steps."""
         plan, ball, bias = training.plan, training.ball, training.bias
         records, problem, n_features = rows.records(), plan.problem, plan.problem.n_features
-        rows, targets, weights = records
+        bounded, targets, weights = records
         penalty = self._penalty_in(ball, _unit_of(training), n_features)
         coins = run.coins()
-        X, reach = self._bounded_columns(rows, ball)
+        X, reach = self._bounded_columns(bounded, ball)
         bounds, means = reach[:n_features], np.zeros(n_features)
         if plan.squares is not None:
-            squares, means = feature_moments(X, bounds, plan, run, weights.of_rows, rows.weight)
+            squares, means = feature_moments(X, bounds, plan, run, weights.of_rows, bounded.weight)
         elif isinstance(self.smoothness, str):
             squares = bounds**2
         else:
@@ -227,23 +238,23 @@ class CyclicDPCD(DPCD):
         squares = np.append(weight * squares, constant * reach[n_features:] ** 2)
         squares = np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
         smoothness = problem.loss.smoothness * squares
-        unit, steps = plan.units(smoothness)
+        column_units, lengths = plan.units(smoothness)
         penalty = replace(penalty, l2=penalty.l2 + plan.shrinkages(smoothness))
-        columns = divide_columns(X, unit, means, bias)
+        columns = divide_columns(X, column_units, means, bias)
         coefs = solve_dpcd(
             columns,
             targets,
             plan=plan,
             loss=problem.loss,
             penalty=penalty,
-            steps=steps,
+            steps=lengths,
             coins=coins,
             run=run,
             bias=bias,
             # Slopes count by the squares of what rows do, as the mean squares of columns do.
             weights=records.joint_weights,
         )
-        return uncentred(coefs, means, bias), plan.public_clip(smoothness)
+        return uncentred(coefs, means, bias), CoordinateSteps(plan.public_clip(smoothness))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -289,12 +300,12 @@ class GreedyDPCD(DPCD):
 
     @np.errstate(all="ignore")
     def solve(self, rows, training, run):
-        """Return the coefficients that steps by columns lead to, and the clipping norm."""
+        """Return the coefficients that steps by columns lead to, and the steps."""
         plan, records = training.plan, rows.records()
-        rows = records.rows
-        n_features = rows.X.shape[1]
-        X, reach = self._bounded_columns(rows, None)
-        columns = divide_columns(X, reach, np.zeros(n_features), rows.bias)
+        bounded = records.rows
+        n_features = bounded.X.shape[1]
+        X, reach = self._bounded_columns(bounded, None)
+        columns = divide_columns(X, reach, np.zeros(n_features), bounded.bias)
         coefs = solve_greedy(
             columns,
             records.targets,
@@ -302,10 +313,10 @@ class GreedyDPCD(DPCD):
             loss=plan.problem.loss,
             penalty=self._penalty_in(None, _unit_of(training), n_features),
             run=run,
-            bias=rows.bias,
+            bias=bounded.bias,
             weights=records.joint_weights,
         )
-        return coefs, plan.clipping_norm
+        return coefs, CoordinateSteps(plan.clipping_norm)
 
 
 def _unit_of(training):

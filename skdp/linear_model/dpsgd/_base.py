@@ -128,7 +128,8 @@ class BaseDPSGD(BaseLinear):
                 (*also_public, BUDGETS_STATED),
             )
         method = method.bounded_by(rows.records())
-        plan = method.plan(sizes, family, self._budget(sizes[0]), scale=rows.scale)
+        budget = self._budget_for(method, sizes[0])
+        plan = method.plan(sizes, family, budget, scale=rows.scale)
         return self._fit(method, rows, plan, units, also_public)
 
     def _method(self):
@@ -166,7 +167,8 @@ class BaseDPSGD(BaseLinear):
                 "fit_intercept, data_norm, target_bounds, adjacency and the numbers of columns and "
                 "targets must stay the same in all calls of partial_fit; fit starts afresh."
             )
-        budget, name, n_calls = self._budget(n_rows), before.name, before.n_calls + 1
+        budget, name = self._budget_for(method, n_rows), before.name
+        n_calls = before.n_calls + 1
         if budget.account is not None:
             name = token_hex(16)
             budget = replace(budget, account=budget.account._replace(states=(before.name, name)))

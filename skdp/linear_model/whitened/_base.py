@@ -98,7 +98,7 @@ class BaseWhitened(BaseLinear):
         """
         method = self._method()
         rows, units = read_rows(self, method, X, y, public_weight, groups)
-        plan = self._plan(*rows.sizes, by_group=rows.are_grouped, scale=rows.scale)
+        plan = self._plan_for(rows, method)
         return self._fit(method, rows, plan, units, weights_public(public_weight))
 
     def _method(self):

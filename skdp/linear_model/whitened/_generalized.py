@@ -167,7 +167,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """
         method = self._method()
         rows, units = read_rows(self, method, X, y, public_weight, groups, exposure)
-        plan = self._plan(*rows.sizes, by_group=rows.are_grouped, scale=rows.scale)
+        plan = self._plan_for(rows, method)
         self._fit(method, rows, plan, units, weights_public(public_weight))
         self._is_of_rates = exposure is not None
         return self

@@ -51,6 +51,7 @@ class Whitened(Method):
     """Full-batch steps on rows that are whitened by their released second moment."""
 
     sometimes: ClassVar = ("moment_", *INFERRED)
+    takes_groups: ClassVar = True
 
     moment_budget: float | str
     public_moment: object
@@ -115,7 +116,7 @@ class Whitened(Method):
         moment = self.public_moment
         if moment is not None:
             moment = check_moment(moment, n_features)
-        n_rows, slack = 1.0, rounding_slack
+        rows_per_group, slack = 1.0, rounding_slack
         learnt, ball, spent = self.plan_learning(
             sizes,
             family,
@@ -130,7 +131,7 @@ class Whitened(Method):
             raise ValueError(_NO_NORM)
         if budget.of_groups:
             slack = group_rounding_slack
-            n_rows = resolve_rows_per_group(
+            rows_per_group = resolve_rows_per_group(
                 self.rows_per_group, budget, n_records, n_columns, self.moment_budget
             )
         problem = WhitenedProblem(
@@ -138,7 +139,7 @@ class Whitened(Method):
             n_columns=n_columns,
             n_outputs=n_outputs,
             # To the moment all rows of a group are one, whose length is the root of their squares'.
-            row_norm=augmented_norm(data_norm, self.fit_intercept) * n_rows**0.5,
+            row_norm=augmented_norm(data_norm, self.fit_intercept) * rows_per_group**0.5,
             bias=intercept_constant(data_norm, self.fit_intercept),
             rounding_slack=slack(n_records, n_columns, n_outputs),
             alpha=check_positive(self.alpha, "alpha"),

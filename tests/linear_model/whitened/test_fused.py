@@ -268,6 +268,29 @@ def test_where_lengths_are_in_single_precision(change, is_single, rng, choose, m
     assert bool(calls) == is_single
 
 
+@pytest.mark.parametrize("is_far", [False, True])
+def test_one_row_decides_nothing_about_precision(is_far, rng, choose, monkeypatch):
+    choose(True)
+    calls, real = [], CertifiedRows._measure_in_single
+    monkeypatch.setattr(
+        CertifiedRows, "_measure_in_single", lambda *args: calls.append(args) or real(*args)
+    )
+    X = rng.standard_normal((N, D))
+    X[0] *= 1e6 if is_far else 1.0
+    A = mapping(rng, D + 1, 2.0)
+    with CertifiedRows(in_ball(X), np.ones((N, 1)), LOSSES["log_loss"]).at_work() as sums:
+        sums.bound_slopes(A, 1.0)
+    assert calls
+
+
+@pytest.mark.parametrize("n_columns", [1, 51, 4096])
+def test_the_slack_of_single_precision_holds_its_three_parts(n_columns):
+    """See "Mapped lengths in single precision" of the documentation."""
+    u = 2.0**-24
+    of_product = n_columns * u / (1.0 - n_columns * u) * (1.0 + u) ** 2
+    assert _certified.single_slack(n_columns) >= of_product + 2.0 * u + u**2
+
+
 def test_predictions_of_all_sizes_have_their_slopes():
     sizes = np.geomspace(1e-300, 1e300, 4001)
     m = np.concatenate([-sizes, [0.0, math.inf, -math.inf], sizes])

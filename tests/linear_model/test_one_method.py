@@ -1,0 +1,95 @@
+"""Rows are bounded by the settings that their noise is planned by, whatever changes meanwhile."""
+
+import numpy as np
+import pytest
+
+from skdp.extend import DPBaseEstimator
+from skdp.linear_model import (
+    DPCDClassifier,
+    DPCDLasso,
+    DPLogisticRegression,
+    DPPoissonRegressor,
+    DPQuantileRegressor,
+    DPRidge,
+    DPSCDClassifier,
+    DPSCDRegressor,
+    DPSGDClassifier,
+    DPSGDRegressor,
+)
+
+CLASSIFIERS = DPLogisticRegression, DPCDClassifier, DPSCDClassifier, DPSGDClassifier
+REGRESSORS = (
+    DPRidge,
+    DPPoissonRegressor,
+    DPQuantileRegressor,
+    DPCDLasso,
+    DPSCDRegressor,
+    DPSGDRegressor,
+)
+SETTINGS = {"data_norm": 100.0, "ball_budget": 0, "random_state": 0}
+
+
+class Changing:
+    """Rows that change a model's parameters when they are read."""
+
+    def __init__(self, X, model, **parameters):
+        self.X, self.model, self.parameters = X, model, parameters
+        self.shape, self.dtype = X.shape, X.dtype
+
+    def __len__(self):
+        return len(self.X)
+
+    def __array__(self, *args, **kwargs):
+        self.model.set_params(**self.parameters)
+        return self.X
+
+
+def made_up(kind):
+    """Return a model of a kind, rows and targets."""
+    rng = np.random.default_rng(0)
+    X = 50.0 * rng.standard_normal((300, 3))
+    bounds = {} if kind in CLASSIFIERS else {"target_bounds": (0, 1)}
+    return kind(**SETTINGS, **bounds), X, (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("kind", CLASSIFIERS + REGRESSORS)
+def test_rows_are_bounded_as_the_plan_says(kind):
+    model, X, y = made_up(kind)
+    expected = made_up(kind)[0].fit(X, y)
+    model.fit(Changing(X, model, data_norm=1.0), y)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(("before", "after"), [(np.inf, 1.0), (1.0, np.inf)])
+@pytest.mark.parametrize("kind", CLASSIFIERS + REGRESSORS)
+def test_privacy_is_neither_asked_for_nor_dropped_while_rows_are_read(kind, before, after):
+    model, X, y = made_up(kind)
+    model.set_params(epsilon=before)
+    with pytest.raises(ValueError, match="epsilon was changed while the rows were read"):
+        model.fit(Changing(X, model, epsilon=after), y)
+    assert not hasattr(model, "privacy_report_")
+
+
+class _OfMyOwn(DPBaseEstimator):
+    def __init__(
+        self, *, epsilon=1.0, delta="auto", adjacency="zero_out", ledger=None, random_state=None
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def plan_releases(self, sizes):
+        return []
+
+
+@pytest.mark.parametrize(
+    "model",
+    [DPCDClassifier(), DPCDLasso(), DPSCDClassifier(), DPSGDClassifier(), _OfMyOwn()],
+)
+def test_models_that_protect_rows_foresee_no_groups(model):
+    with pytest.raises(ValueError, match="protects rows and takes no groups"):
+        model._preview(1000, 5, 1, by_group=True)
