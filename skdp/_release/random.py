@@ -149,6 +149,16 @@ class SecureStream(_Stream):
         return [SecureStream() for _ in range(n_streams)]
 
 
+def public_uniforms(seed, first, size):
+    """Return `size` uniforms in [0, 1), from number `first` on, of those that a public seed tells.
+
+    Whoever has the seed has all of them, in any parts. They are for what needn't be secret, such as
+    which rows are read, and never for noise.
+    """
+    generator = np.random.Generator(np.random.PCG64(list(seed)).advance(first))
+    return generator.random(size)
+
+
 def make_stream(random_state, key=()):
     """Return the stream that a `random_state` parameter stands for.
 

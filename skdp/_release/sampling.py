@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from skdp._release.random import public_uniforms
+
 # Rows that are drawn at a time: few enough not to push rows out of the processor's caches.
 _BLOCK = 4096
 
@@ -174,8 +176,7 @@ class DrawnBlocks:
         ends = (min(row // size, n_blocks - 1) for row in (first, max(first, last - 1)))
         start, stop = (-(-(block + 1) * n_strata // n_blocks) - 1 for block in ends)
         edges = np.arange(start, stop + 2) * n_blocks // n_strata
-        bits = np.random.PCG64(np.random.SeedSequence(self.seed))
-        coins = np.random.Generator(bits.advance(start)).random(stop + 1 - start)
+        coins = public_uniforms(self.seed, start, stop + 1 - start)
         blocks = edges[:-1] + (coins * np.diff(edges)).astype(np.int64)
         rows = (blocks[:, np.newaxis] * size + np.arange(size)).ravel()
         return rows[(rows >= first) & (rows < last)]

@@ -373,7 +373,8 @@ def test_null_records_add_nothing(rng, choose):
     for _ in range(2):
         with CertifiedRows(certified(X), targets, LOSSES["squared_error"]).at_work() as sums:
             sums.bound_slopes(np.eye(D + 1), 1.0)
-            found.append(sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE)))
+            slopes = sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE))
+            found.append(np.append(slopes, sums.ask(SecondMoment(NO_NOISE))))
         X[NULL], targets[NULL] = 1e6, -1e6
     np.testing.assert_array_equal(*found)
 
