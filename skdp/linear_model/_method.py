@@ -53,6 +53,8 @@ class Method:
     # The report of a fit assumes this public.
     assumed: ClassVar[tuple[str, ...]] = ()
     takes_sparse: ClassVar[bool] = True
+    # A clip that is given is for rows as they are: a ball is then learnt only if it is asked for.
+    clips_rows_as_they_are: ClassVar[bool] = False
     # Records may be groups of rows.
     takes_groups: ClassVar[bool] = False
     # Names of attributes that not every fit has.
@@ -71,6 +73,9 @@ class Method:
     @property
     def share_of_ball(self):
         """The share of the budget that learns the ball, 0 where none can be learnt."""
+        is_clip_given = self.clipping_norm != "auto" and self.ball_budget == "auto"
+        if self.clips_rows_as_they_are and is_clip_given:
+            return 0
         reason = self.without_ball
         if reason is None or self.ball_budget == 0:
             return self.ball_budget

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from numbers import Real
 from types import NoneType
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -59,6 +59,8 @@ class CoordinateSteps(NamedTuple):
 class DPCD(Method):
     """Proximal steps by coordinates: what both ways to choose them have in common."""
 
+    clips_rows_as_they_are: ClassVar = True
+
     penalty: str
     l1_ratio: float
     # Negative coefficients are ruled out.
@@ -71,13 +73,6 @@ class DPCD(Method):
     average_every: int | str | None
     shrinkage: float | str
     step_size: float | str
-
-    @property
-    def share_of_ball(self):
-        """The share of the budget that learns the ball, 0 where none can be learnt."""
-        # A clip that was given was chosen for rows as they are.
-        is_clip_given = self.clipping_norm != "auto" and self.ball_budget == "auto"
-        return 0 if is_clip_given else super().share_of_ball
 
     @property
     def row_bounds(self):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -19,6 +20,8 @@ from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, sol
 class DPSCD(Method):
     """Updates of dual variables by batches of rows, or of the weights of columns."""
 
+    clips_rows_as_they_are: ClassVar = True
+
     solver: str
     batch_size: int | str
     noisy_dual: bool
@@ -32,13 +35,6 @@ class DPSCD(Method):
         if self.solver != "dual":
             return f"solver={self.solver!r}"
         return "noisy_dual=True" if self.noisy_dual else None
-
-    @property
-    def share_of_ball(self):
-        """The share of the budget that learns the ball, 0 where none can be learnt."""
-        # A clip that was given was chosen for rows as they are.
-        is_clip_given = self.clipping_norm != "auto" and self.ball_budget == "auto"
-        return 0 if is_clip_given else super().share_of_ball
 
     @property
     def takes_sparse(self):
