@@ -1,6 +1,6 @@
 """Which rows or columns take part in each step. Reads their numbers, never the data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -162,11 +162,11 @@ class BlockSampler:
 class DrawnBlocks:
     """What a `BlockSampler` drew: a seed, from which each place tells the rows that it has.
 
-    It is as public as the rows are, and no noise comes from it.
+    No noise comes from it. Of a fit with a `random_state` it is as secret as that.
     """
 
     sampler: BlockSampler
-    seed: tuple[int, ...]
+    seed: tuple[int, ...] = field(repr=False)
 
     def rows(self, first, last):
         """Return the numbers of drawn rows from `first` to before `last`, in increasing order."""
@@ -175,7 +175,10 @@ class DrawnBlocks:
         # Stratum k begins at the block floor(k n_blocks / n_strata).
         ends = (min(row // size, n_blocks - 1) for row in (first, max(first, last - 1)))
         start, stop = (-(-(block + 1) * n_strata // n_blocks) - 1 for block in ends)
-        edges = np.arange(start, stop + 2) * n_blocks // n_strata
+        # The first product of whole blocks, and the rest of it: both stay far below 2**63.
+        each, rest = divmod(n_blocks, n_strata)
+        strata = np.arange(start, stop + 2)
+        edges = strata * each + strata * rest // n_strata
         coins = public_uniforms(self.seed, start, stop + 1 - start)
         blocks = edges[:-1] + (coins * np.diff(edges)).astype(np.int64)
         rows = (blocks[:, np.newaxis] * size + np.arange(size)).ravel()

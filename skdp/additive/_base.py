@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from skdp._checks import check_finite, check_n_jobs
+from skdp._checks import check_finite, check_n_jobs, check_public_weight
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, is_private
 from skdp._rows.frames import read_frame
 from skdp._rows.kinds import NUMERIC
@@ -29,6 +29,7 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     weights_public,
 )
+from skdp.linear_model._fit import EPSILON_CHANGED
 from skdp.preprocessing.table._given import (
     chosen_pairs,
     specs_before_fit,
@@ -91,16 +92,26 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
         return self._plan_of(specs_before_fit(self, n_features), n_rows, n_outputs, by_group)
 
     def _plan_of(self, specs, n_records, n_outputs, by_group):
+        return self._plan_by(self._parameters(), specs, n_records, n_outputs, by_group)
+
+    def _plan_by(self, parameters, specs, n_records, n_outputs, by_group):
+        """Return the plan of a fit by parameters, which were read before the rows."""
         check_n_jobs(self.n_jobs)
         budget = self._budget(n_records, by_group)
-        return self._parameters().plan(budget, specs, n_records, n_outputs)
+        if budget.is_private != is_private(parameters.predicted):
+            raise ValueError(EPSILON_CHANGED)
+        return parameters.plan(budget, specs, n_records, n_outputs)
 
     def _expected_noise(self, budget, n_rows, n_features, n_outputs):
         """Return the `ExpectedNoise` of a fit with such a budget, in the units of training."""
         return expected_noise_of(self._parameters(), budget, n_rows, n_features, n_outputs)
 
     def _assumed(self):
-        return assumed_kinds(self._read, self._untyped) + self._predicted().linear()._assumed()
+        return self._assumed_by(self._predicted())
+
+    def _assumed_by(self, predicted):
+        """Return what a fit assumes public of the table, and of what it predicts."""
+        return assumed_kinds(self._read, self._untyped) + predicted.linear()._assumed()
 
     def _read_table(self, X):
         """Return the table, and what is known of it and asked for, as `TableSettings`."""
@@ -162,11 +173,13 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
 
     def _fit_table(self, X, y, groups, public_weight, exposure=None):
         """Fit the model; rows of exposure 0 count as null records from the start."""
+        # Rows are bounded by these, and noise is planned by them, whatever changes from here on.
+        parameters = self._parameters()
+        family = parameters.predicted.family(has_exposure=exposure is not None)
         y = self._validated_y(y)
         frame, settings = self._read_table(X)
         quietly(check_consistent_length, y, range(frame.n_rows))
-        parameters = self._parameters()
-        family = self._family(has_exposure=exposure is not None)
+        public_weight = check_public_weight(public_weight, frame.n_rows)
         family.check_settings()
         targets, units = family.read(y, exposure)
         weights = family.weigh(public_weight, len(targets), units, targets)
@@ -174,7 +187,8 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
         parameters.check_curves(settings.signs, n_outputs)
         method = parameters.predicted.linear()._method()
         codes, n_records = method.records(groups, len(targets), weights)
-        plan = self._plan_of(settings.specs, n_records, n_outputs, codes is not None)
+        by_group = codes is not None
+        plan = self._plan_by(parameters, settings.specs, n_records, n_outputs, by_group)
         fit = TermsFit(
             parameters=parameters,
             settings=settings,
@@ -205,13 +219,13 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
         self.privacy_report_ = plan.report(
             of_models=fitted.reports,
             reproducible=fit.run.reproducible,
-            also_public=self._assumed() + also_public,
+            also_public=self._assumed_by(fit.parameters.predicted) + also_public,
             not_covered=(*plan.budget.not_covered, *also_not_covered),
         )
         model.n_features_in_ = fitted.basis.n_columns
         model._set_coefs(fitted.coefs, 1.0, units)
         self._set_target_units(model, units)
-        covariance = np.max(self._family().unit(units)) ** 2 * fitted.covariance
+        covariance = np.max(fit.family.unit(units)) ** 2 * fitted.covariance
         read = read_terms(model, fitted.basis, covariance, fit.settings)
         names = fit.settings.specs.names
         self._kinds, self._basis = fit.settings.specs.kinds, fitted.basis
@@ -219,7 +233,7 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
         self.terms_, self.intercept_ = read.terms, read.intercept
         self.term_importances_ = np.array([term.importance for term in read.terms])
         self.feature_importances_ = importances(fitted.basis, read.terms, len(names))
-        if is_private(self):
+        if plan.budget.is_private:
             n_outputs, are_noise = len(fitted.coefs), read.are_noise
             warn_of_noise(fit.parameters, plan, len(names), n_outputs, are_noise=are_noise)
         return self

@@ -30,13 +30,23 @@ class _Reader(Reader, TableReader):  # type: ignore[override]
 class DaskAdditive(DaskTwin):
     """Fits of additive models whose queries are answered where the rows are."""
 
-    _learnt_too = "_kinds", "_read", "_untyped", "_basis", "_model", "_offsets", "_is_of_rates"
+    _learnt_too = (
+        "_kinds",
+        "_read",
+        "_untyped",
+        "_basis",
+        "_model",
+        "_offsets",
+        "_n_there",
+        "_is_of_rates",
+    )
 
     def _fit_parts(self, X, y, groups, exposure=None):
         """Fit the model; rows of exposure 0 count as null records from the start."""
+        parameters = self._parameters()
+        family = parameters.predicted.family(has_exposure=exposure is not None)
         client, table = self._opened(X, y, groups, exposure)
         frame, settings = self._read_table(typed_row(X))
-        parameters, family = self._parameters(), self._family(has_exposure=exposure is not None)
         n_targets, units = columns_and_units(family, table)
         n_outputs = family.n_outputs(n_targets)
         parameters.check_curves(settings.signs, n_outputs)
@@ -51,7 +61,7 @@ class DaskAdditive(DaskTwin):
         )
         with passes(table, reader, client=client) as rows:
             n_records, by_group = rows.count_records(groups)
-            plan = self._plan_of(settings.specs, n_records, n_outputs, by_group)
+            plan = self._plan_by(parameters, settings.specs, n_records, n_outputs, by_group)
             fit = TermsFit(
                 parameters=parameters,
                 settings=settings,

@@ -97,12 +97,11 @@ class DaskWhitened(DaskTwin):
     def _fit_parts(self, X, y, groups, exposure=None):
         """Fit the model; without exposures of rows there is None."""
         # 1. scikit-learn's contract
+        method, family = self._method(), self._family(has_exposure=exposure is not None)
         client, table = self._opened(X, y, groups, exposure)
-        method = self._method()
         if method.inference and groups is not None:
             raise ValueError(NOT_INFERRED)
         set_columns(self, table)
-        family = self._family(has_exposure=exposure is not None)
         n_targets, units = columns_and_units(family, table)
 
         # 2. bound the data, where it is

@@ -20,6 +20,8 @@ from skdp.linear_model._base import RowPrivateEstimator, weights_public
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._method import Method, Training
 
+EPSILON_CHANGED = "epsilon was changed while the rows were read: fit again."
+
 
 class Solution(NamedTuple):
     """What a fit found: coefficients in the units of its ball, and what they were made with."""
@@ -47,11 +49,9 @@ def read_numbers_of(model, family, X, y, **checks):
     return validate_numbers(model, X, y, **kinds, **checks)
 
 
-def read_rows(model, method, X, y, public_weight, groups=None, exposure=None):
+def read_rows(model, method, family, X, y, public_weight, groups=None, exposure=None):
     """Return bounded rows in memory, their targets as training takes them, and the units."""
-    order = method.order_of(X)
-    X, y = read_numbers_of(model, model._family(), X, y, order=order)
-    family = model._family(has_exposure=exposure is not None)
+    X, y = read_numbers_of(model, family, X, y, order=method.order_of(X))
     family.check_settings()
     targets, units = family.read(y, exposure)
     weights = family.weigh(public_weight, len(targets), units, targets)
@@ -167,8 +167,8 @@ class BaseLinear(RowPrivateEstimator):
         TypeError
             If X or y is of a kind that can't be read, such as sparse rows for a `solver` without.
         """
-        method = self._method()
-        rows, units = read_rows(self, method, X, y, public_weight)
+        method, family = self._method(), self._family()
+        rows, units = read_rows(self, method, family, X, y, public_weight)
         plan = self._plan_for(rows, method)
         return self._fit(method, rows, plan, units, weights_public(public_weight))
 
@@ -196,19 +196,19 @@ class BaseLinear(RowPrivateEstimator):
     def _plan_by(self, method, family, sizes, *, by_group=False, scale=None):
         """Return the plan of a fit by a method, to records whose weights have such a scale."""
         method.check(sizes, family)
-        budget = self._budget_for(method, sizes[0], by_group)
+        budget = self._budget_for(method, family, sizes[0], by_group)
         return method.plan(sizes, family, budget, scale=scale)
 
-    def _budget_for(self, method, n_records, by_group=False):
-        """Return the budget of a fit by a method, which may have been made before rows were read.
+    def _budget_for(self, method, family, n_records, by_group=False):
+        """Return the budget of a fit by a method and a family, made before rows were read.
 
         Whatever read them may have changed parameters since.
         """
         if by_group and not method.takes_groups:
             raise ValueError(NO_GROUPS.format("estimator", type(self).__name__))
         budget = self._budget(n_records, by_group)
-        if budget.is_private != method.is_private:
-            raise ValueError("epsilon was changed while the rows were read: fit again.")
+        if not budget.is_private == method.is_private == family.is_private:
+            raise ValueError(EPSILON_CHANGED)
         return budget
 
     def _fit(self, method, rows, plan, units, also_public=(), also_not_covered=()):
@@ -226,7 +226,7 @@ class BaseLinear(RowPrivateEstimator):
             training.plan,
             steps,
             reproducible=run.reproducible,
-            also_public=self._assumed() + also_public,
+            also_public=training.family.assumed + method.assumed + also_public,
             not_covered=(*plan.budget.not_covered, *also_not_covered),
         )
         publish_ball(self, training.ball)

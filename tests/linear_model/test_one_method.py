@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.extend import DPBaseEstimator
 from skdp.linear_model import (
     DPCDClassifier,
@@ -69,6 +70,30 @@ def test_privacy_is_neither_asked_for_nor_dropped_while_rows_are_read(kind, befo
     model.set_params(epsilon=before)
     with pytest.raises(ValueError, match="epsilon was changed while the rows were read"):
         model.fit(Changing(X, model, epsilon=after), y)
+    assert not hasattr(model, "privacy_report_")
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("kind", CLASSIFIERS + REGRESSORS)
+def test_what_changes_and_changes_back_changes_nothing(kind):
+    """What rows and targets are read by is made before anybody's code runs."""
+    model, X, y = made_up(kind)
+    weight = np.ones(len(y))
+    expected = made_up(kind)[0].fit(X, y, public_weight=weight)
+    back = Changing(weight, model, epsilon=1.0)
+    model.fit(Changing(X, model, epsilon=np.inf), y, public_weight=back)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    assert model.privacy_report_.assumed_public == expected.privacy_report_.assumed_public
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(("before", "after"), [(np.inf, 1.0), (1.0, np.inf)])
+@pytest.mark.parametrize("kind", [DPAdditiveClassifier, DPAdditiveRegressor])
+def test_so_it_is_where_a_table_is_read(kind, before, after):
+    _, X, y = made_up(DPRidge)
+    model = kind(epsilon=before)
+    with pytest.raises(ValueError, match="epsilon was changed while the rows were read"):
+        model.fit(X, y, public_weight=Changing(np.ones(len(y)), model, epsilon=after))
     assert not hasattr(model, "privacy_report_")
 
 

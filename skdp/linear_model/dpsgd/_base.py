@@ -114,21 +114,21 @@ class BaseDPSGD(BaseLinear):
         TypeError
             If X is of a kind that can't be read.
         """
-        method = self._method()
-        rows, units = read_rows(self, method, X, y, public_weight)
-        sizes, family = rows.sizes, rows.treatment.family
+        method, family = self._method(), self._family()
+        rows, units = read_rows(self, method, family, X, y, public_weight)
+        sizes = rows.sizes
         method.check(sizes, family)
+        budget = self._budget_for(method, family, sizes[0])
         also_public = weights_public(public_weight)
         if sample_epsilon is not None:
-            if self.mechanism != "laplace":
+            if method.mechanism != "laplace":
                 raise ValueError("sample_epsilon needs mechanism='laplace'.")
-            stated = check_sample_epsilon(sample_epsilon, sizes[0], self.epsilon)
+            stated = check_sample_epsilon(sample_epsilon, sizes[0], budget.epsilon)
             method, also_public = (
                 replace(method, sample_epsilon=stated),
                 (*also_public, BUDGETS_STATED),
             )
         method = method.bounded_by(rows.records())
-        budget = self._budget_for(method, sizes[0])
         plan = method.plan(sizes, family, budget, scale=rows.scale)
         return self._fit(method, rows, plan, units, also_public)
 
@@ -167,7 +167,7 @@ class BaseDPSGD(BaseLinear):
                 "fit_intercept, data_norm, target_bounds, adjacency and the numbers of columns and "
                 "targets must stay the same in all calls of partial_fit; fit starts afresh."
             )
-        budget, name = self._budget_for(method, n_rows), before.name
+        budget, name = self._budget_for(method, family, n_rows), before.name
         n_calls = before.n_calls + 1
         if budget.account is not None:
             name = token_hex(16)

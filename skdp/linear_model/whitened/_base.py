@@ -96,8 +96,8 @@ class BaseWhitened(BaseLinear):
             If X or y is of a kind that can't be read, X is sparse with `inference`, or an id can't
             be hashed.
         """
-        method = self._method()
-        rows, units = read_rows(self, method, X, y, public_weight, groups)
+        method, family = self._method(), self._family()
+        rows, units = read_rows(self, method, family, X, y, public_weight, groups)
         plan = self._plan_for(rows, method)
         return self._fit(method, rows, plan, units, weights_public(public_weight))
 

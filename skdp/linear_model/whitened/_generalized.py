@@ -165,8 +165,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         TypeError
             If X or y is of a kind that can't be read, or an id can't be hashed.
         """
-        method = self._method()
-        rows, units = read_rows(self, method, X, y, public_weight, groups, exposure)
+        method, family = self._method(), self._family(has_exposure=exposure is not None)
+        rows, units = read_rows(self, method, family, X, y, public_weight, groups, exposure)
         plan = self._plan_for(rows, method)
         self._fit(method, rows, plan, units, weights_public(public_weight))
         self._is_of_rates = exposure is not None
