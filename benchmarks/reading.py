@@ -18,6 +18,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from skdp._release.mechanisms import GaussianMechanism
 from skdp._rows.frames import read_frame
 from skdp._rows.kinds import DATE, NUMERIC, WORD
 from skdp._rows.table_queries import CountsByClass
@@ -148,7 +149,7 @@ def enum(texts):
 def read(X, name):
     """Read a table of one column, and decide its kind where its type doesn't say it."""
     frame = read_frame(DPTableVectorizer(), X, reset=True)
-    frame.ask(CountsByClass(frame.untyped, 0.0))
+    frame.ask(CountsByClass(frame.untyped, GaussianMechanism(0.0, 1.0, 1, frame.n_rows)))
     return frame.decided(dict.fromkeys(frame.untyped, OTHER_KINDS.get(name, WORD)))
 
 

@@ -359,10 +359,16 @@ def _released_by_hand(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node not in of_queries:
             name, attribute = (getattr(node.func, kind, None) for kind in ("id", "attr"))
-            owner = getattr(getattr(node.func, "value", None), "id", None)
             is_called = name in STEPS_ARE_CALLED or attribute in ("serve", "jointly", "noisy")
-            if is_called or (attribute == "release" and owner in RUNNING):
+            if is_called or _are_steps(node.func):
                 found.append(node)
+        # A method that is handed on would be called unseen.
+        is_release = getattr(node, "attr", None) == "release" and node not in of_queries
+        if is_release and _last_name(node.value) in RUNNING:
+            found.append(node)
+        is_named = isinstance(node, ast.Assign) and _last_name(node.value) in RUNNING
+        if is_named and not {_last_name(target) for target in node.targets} <= RUNNING:
+            found.append(node)
         if isinstance(node, ast.Assign) and any(map(_are_steps, ast.walk(node.value))):
             # Under another name, or as an attribute, they would be called unseen.
             targets = [part for target in node.targets for part in ast.walk(target)]
@@ -372,6 +378,11 @@ def _released_by_hand(tree):
             if any(isinstance(target, ast.Attribute) for target in targets):
                 found.append(node)
     return found
+
+
+def _last_name(node):
+    """The name of a variable, or of an attribute of whatever it is."""
+    return getattr(node, "attr", getattr(node, "id", None))
 
 
 def _are_steps(node):

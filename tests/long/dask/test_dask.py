@@ -126,9 +126,9 @@ class _Killing:
 
 
 class _KillsAtStep(DaskDPLogisticRegression):
-    def _plan(self, *sizes, **how):
+    def _plan_by(self, *parts, **how):
         self._kill()
-        return super()._plan(*sizes, **how)
+        return super()._plan_by(*parts, **how)
 
     def _reading(self):
         return self._local(**{**self._shared(), "random_state": None})
