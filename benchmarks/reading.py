@@ -149,7 +149,7 @@ def enum(texts):
 def read(X, name):
     """Read a table of one column, and decide its kind where its type doesn't say it."""
     frame = read_frame(DPTableVectorizer(), X, reset=True)
-    frame.ask(CountsByClass(frame.untyped, GaussianMechanism(0.0, 1.0, 1, frame.n_rows)))
+    frame.ask(CountsByClass(frame.untyped, GaussianMechanism(1.0, 0.0, size=1, n_records=1)))
     return frame.decided(dict.fromkeys(frame.untyped, OTHER_KINDS.get(name, WORD)))
 
 
