@@ -178,7 +178,7 @@ from skdp._rows.slope_queries import SecondMoment, SumOfSlopes, cut_parts, parts
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries, days_of_dates
 from skdp._rows.step_tables import as_floats
 from skdp._rows.table_queries import CountsByBin, CountsByClass, CountsByWord, DistinctNumbers
-from skdp._rows.threads import map_in_order, single_threaded_blas
+from skdp._rows.threads import for_each_block, map_in_order, single_threaded_blas
 from skdp._sklearn import StrOptions, in_order_of_rows, quietly, read_list
 from skdp.accountant import (
     _calibration as calibration_module,

@@ -2,9 +2,15 @@
 
 import threading
 
+import numpy as np
 import pytest
 
-from tests.door import map_in_order, single_threaded_blas
+from tests.door import (
+    for_each_block,
+    map_in_order,
+    single_threaded_blas,
+    threads_module as _threads,
+)
 
 N = 20
 
@@ -56,3 +62,28 @@ def test_an_error_comes_where_its_result_would():
         assert [next(results) for _ in range(3)] == [0, 1, 2]
         with pytest.raises(KeyError):
             next(results)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 4, 5, 23])
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
+def test_each_row_is_worked_on_once(n_rows, n_jobs, monkeypatch):
+    monkeypatch.setattr(_threads, "_ROWS_AT_A_TIME", 5)
+    monkeypatch.setattr(_threads, "WORTHWHILE_ENTRIES", 0)
+    n_times, workers = np.zeros(n_rows, dtype=int), set()
+
+    def work(block):
+        n_times[block] += 1
+        workers.add(threading.get_ident())
+        # Nothing of the data may be told by a warning, whoever works.
+        1.0 / np.zeros(1)
+
+    for_each_block(work, n_rows, 3, n_jobs)
+    assert (n_times == 1).all()
+    assert len(workers) <= (n_jobs or 1)
+
+
+def test_few_rows_are_worked_on_by_the_caller(monkeypatch):
+    monkeypatch.setattr(_threads, "_ROWS_AT_A_TIME", 5)
+    workers = set()
+    for_each_block(lambda block: workers.add(threading.get_ident()), 23, 3, 4)
+    assert workers == {threading.get_ident()}

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array, issparse
 from skdp._checks import check_finite_input
 from skdp._rows import fused, sparse
 from skdp._rows.coded_rows import CodedRows
+from skdp._rows.threads import for_each_block
 
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK, _PIECE = 1024, 4096
@@ -247,8 +248,11 @@ def uncentred(weights, centre, bias):
     return weights
 
 
-def row_norms(X):
-    """Return the L2 norm of each row in float64; infinite where squares overflow."""
+def row_norms(X, n_jobs=None):
+    """Return the L2 norm of each row in float64; infinite where squares overflow.
+
+    Compiled norms are measured in threads.
+    """
     if issparse(X):
         return sparse.row_norms(sparse.canonical(X))
     if isinstance(X, CodedRows):
@@ -256,7 +260,11 @@ def row_norms(X):
     norms = np.empty(X.shape[0])
     is_large = norms.size * X.shape[1] >= fused.WORTHWHILE_ENTRIES
     if is_large and (kernels := fused.kernels_for(X)) is not None:
-        kernels.set_lengths(fused.units_of(X, slice(None)), norms)
+
+        def measure(block):
+            kernels.set_lengths(fused.units_of(X, block), norms[block])
+
+        for_each_block(measure, *X.shape, n_jobs)
         return norms
     for start in range(0, X.shape[0], _NORM_BLOCK):
         block = np.ascontiguousarray(X[start : start + _NORM_BLOCK], dtype=np.float64)
@@ -280,7 +288,7 @@ def _in_form(X):
 
 
 @np.errstate(all="ignore")
-def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
+def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None, n_jobs=None):
     """Bound every row by a public norm and append the intercept's constant.
 
     A row x becomes ``x * min(1, data_norm / ||x||)``; with an intercept, a column equal to a third
@@ -290,11 +298,11 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
 
     Without `clip` the rows stay as they are, for fits without privacy. `bias` is another constant
     for the intercept's column than a third of `data_norm`, and `norm` what `row_norms` gives for X,
-    where it is known.
+    where it is known; it is measured in threads by `n_jobs`.
     """
     data_norm = float(data_norm)
     X = _in_form(X)
-    norm = row_norms(X) if norm is None else norm
+    norm = row_norms(X, n_jobs) if norm is None else norm
     # Squares of finite entries may overflow, too.
     check_finite_input(X[~np.isfinite(norm)], "X")
     scale = None

@@ -317,20 +317,35 @@ def set_single_lengths(units, factors, constant, norms, A, size, slack, out):
             lengths[i] = norms[start + i] * (size * (lengths[i] + slack))
 
 
+def _put_counted(rows, centre, per_unit, is_void, factors, out):
+    """Put rows in their units times their factors, as `_in_units` makes them, to the last bit."""
+
+
+@overload(_put_counted, jit_options={"error_model": "numpy", "nogil": True})
+def _putting_by_type(rows, centre, per_unit, is_void, factors, out):
+    def as_they_are(rows, centre, per_unit, is_void, factors, out):
+        for i in range(len(rows)):
+            for j in range(rows.shape[1]):
+                out[i, j] = rows[i, j] * factors[i]
+
+    def moved(rows, centre, per_unit, is_void, factors, out):
+        for i in range(len(rows)):
+            if is_void[i]:
+                out[i, : len(centre)] = 0.0
+            else:
+                for j in range(len(centre)):
+                    out[i, j] = ((rows[i, j] - centre[j]) * per_unit[j]) * factors[i]
+
+    return as_they_are if isinstance(centre, types.NoneType) else moved
+
+
 @_compiled()
 def put_counted_rows(units, factors, constants, out):
     """Put rows times their factors, with their constants behind them."""
     rows, centre, per_unit, is_void = units
-    tile, d = _rows_of_tile(rows), rows.shape[1]
-    room = np.empty((tile, len(per_unit)), per_unit.dtype)
-    for start in range(0, len(rows), tile):
-        end = min(start + tile, len(rows))
-        x = _in_units(rows, centre, per_unit, is_void, start, end, room)
-        for i in range(len(x)):
-            factor = factors[start + i]
-            for j in range(d):
-                out[start + i, j] = x[i, j] * factor
-            out[start + i, d:] = constants[start + i]
+    _put_counted(rows, centre, per_unit, is_void, factors, out)
+    for i in range(len(rows)):
+        out[i, rows.shape[1] :] = constants[i]
 
 
 @_compiled()

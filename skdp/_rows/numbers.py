@@ -6,6 +6,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import get_tags
 
+from skdp._rows import fused
 from skdp._rows.containers import (
     RefusedTypeError,
     WordOrGapError,
@@ -51,6 +52,11 @@ def _holds_zeros(X):
     """Return whether what a data frame's sparse columns leave out is 0, if it has any."""
     dtypes = getattr(X, "dtypes", ()) if hasattr(X, "isetitem") else ()
     return all(getattr(dtype, "fill_value", 0) == 0 for dtype in dtypes)
+
+
+def are_many_floats(X):
+    """Return whether X is an array of floats that sums are compiled for, by its type and shape."""
+    return isinstance(X, np.ndarray) and X.dtype in DTYPES and X.size >= fused.WORTHWHILE_ENTRIES
 
 
 def are_numbers(X):

@@ -15,6 +15,7 @@ from skdp._rows.bounds import (
 )
 from skdp._rows.coded_rows import CodedRows, is_sparse
 from skdp._rows.fused import kernels_for
+from skdp._rows.threads import for_each_block
 
 # Rows longer than the radius times this are void: their weights would have few digits.
 _FAR = 1e150
@@ -117,7 +118,7 @@ def by_row(X, weights):
 
 
 @np.errstate(all="ignore")
-def rows_in_ball(X, ball, is_null, *, fit_intercept, clip=True, is_copied=True):
+def rows_in_ball(X, ball, is_null, *, fit_intercept, clip=True, is_copied=True, n_jobs=None):
     """Return rows in the ball's units, weighted so that no weighted row is longer than its radius.
 
     They are a copy of X, of its type; of a memory map, and of rows whose sums are compiled where
@@ -127,16 +128,22 @@ def rows_in_ball(X, ball, is_null, *, fit_intercept, clip=True, is_copied=True):
     bias = intercept_constant(ball.radius, fit_intercept)
     by_part = _is_mapped(X) or not (is_copied or kernels_for(X) is None)
     Z, shift = (RowsInUnits(X, ball, is_null), None) if by_part else in_units(X, ball)
-    lengths = row_norms(Z) if shift is None else lengths_from(shift, Z)
-    weight, is_void = weights_within(lengths, ball.radius if clip else math.inf)
-    is_void |= is_null
-    norm = np.hypot(lengths, bias)
-    if clip:
-        norm[norm < SMALLEST_NORM] = 0.0
+    norm = row_norms(Z, n_jobs) if shift is None else lengths_from(shift, Z)
+    weight, is_void = np.empty(norm.shape), np.empty(norm.shape, dtype=bool)
+
+    def certify(block):
+        lengths = norm[block]
+        weights, are_void = weights_within(lengths, ball.radius if clip else math.inf)
+        are_void |= is_null[block]
+        lengths[:] = np.hypot(lengths, bias)
+        if clip:
+            lengths[lengths < SMALLEST_NORM] = 0.0
+        lengths[are_void] = weights[are_void] = 0.0
+        weight[block], is_void[block] = weights, are_void
+
+    for_each_block(certify, *X.shape, n_jobs)
     if is_void.any():
         Z = RowsInUnits(X, ball, is_void) if by_part else without_rows(Z, is_void)
-        norm = np.where(is_void, 0.0, norm)
-        weight[is_void] = 0.0
     return BoundedRows(Z, None, bias, norm, weight, shift)
 
 

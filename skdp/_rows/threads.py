@@ -14,6 +14,8 @@ from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 BLOCK_ROWS = 2048
+# Rows that a thread has at a time where each is worked on by itself.
+_ROWS_AT_A_TIME = 2**14
 # Entries of a batch below which handing work to threads costs more than it saves.
 WORTHWHILE_ENTRIES = 2**20
 
@@ -105,6 +107,27 @@ def block_mapper(n_jobs, expected_size, rows, new_buffers):
             return [per_worker[block % n_used][block // n_used] for block in range(n_blocks)]
 
         yield map_blocks
+
+
+def for_each_block(work, n_rows, n_columns, n_jobs):
+    """Call a function with slices of all rows, in threads where there is enough work.
+
+    What it does with a row must follow from the row alone, so that it doesn't matter which blocks
+    there are.
+    """
+    starts = range(0, n_rows, _ROWS_AT_A_TIME)
+    blocks = ((slice(start, min(start + _ROWS_AT_A_TIME, n_rows)),) for start in starts)
+    n_threads = 1
+    if n_rows * n_columns >= WORTHWHILE_ENTRIES:
+        n_threads = max(1, min(effective_n_jobs(n_jobs), len(starts)))
+
+    def quietly(block):
+        # A thread has a context of its own.
+        with np.errstate(all="ignore"):
+            work(block)
+
+    with single_threaded_blas:
+        deque(map_in_order(quietly, blocks, n_threads), maxlen=0)
 
 
 def map_in_order(function, arguments, n_threads):

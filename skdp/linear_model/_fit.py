@@ -14,7 +14,7 @@ from skdp._ball._solver import (
 )
 from skdp._checks import check_finite
 from skdp._estimator import NO_GROUPS
-from skdp._rows.numbers import validate_numbers
+from skdp._rows.numbers import are_many_floats, validate_numbers
 from skdp._sklearn import _fit_context
 from skdp.linear_model._base import RowPrivateEstimator, weights_public
 from skdp.linear_model._memory import MemoryRows
@@ -51,7 +51,11 @@ def read_numbers_of(model, family, X, y, **checks):
 
 def read_rows(model, method, family, X, y, public_weight, groups=None, exposure=None):
     """Return bounded rows in memory, their targets as training takes them, and the units."""
-    X, y = read_numbers_of(model, family, X, y, order=method.order_of(X))
+    # The norms of rows tell whether all entries are finite (`clip_rows`): many rows aren't read
+    # once more for that. Of people it is private how many there are.
+    is_left_to_norms = groups is None and are_many_floats(X)
+    checks = {"ensure_all_finite": False} if is_left_to_norms else {}
+    X, y = read_numbers_of(model, family, X, y, order=method.order_of(X), **checks)
     family.check_settings()
     targets, units = family.read(y, exposure)
     weights = family.weigh(public_weight, len(targets), units, targets)

@@ -14,6 +14,7 @@ from skdp._rows.fused import are_compiled, sums_compiled, sums_of
 from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.queries import RAW, Asked
 from skdp._rows.raw_rows import RawRows
+from skdp._rows.threads import for_each_block
 
 
 class Records(NamedTuple):
@@ -47,7 +48,7 @@ class MemoryRows:
     def _take(self, treatment, X):
         self.treatment, self._X = treatment, X
         with void_records(treatment.family.void_rows(self._targets)):
-            certified = treatment.bounds.read(X)
+            certified = treatment.bounds.read(X, self._n_jobs_by_row)
         self._rows = self._weights.without_zero_weights(certified)
         self._is_null = self._rows.norm == 0.0
         self._raw, self._placed = None, None
@@ -58,6 +59,11 @@ class MemoryRows:
         n_rows, n_features = self._X.shape
         n_records = n_rows if self._codes is None else int(self._codes.max()) + 1
         return n_records, n_features, self._targets.shape[1]
+
+    @property
+    def _n_jobs_by_row(self):
+        """Threads for what is done with each row by itself: one where their number is private."""
+        return self.treatment.n_jobs if self._codes is None else 1
 
     @property
     def are_grouped(self):
@@ -99,7 +105,7 @@ class MemoryRows:
         """Return the rows of some `DrawnBlocks`, as they were read, until rows are placed."""
         X = self._rows.X
         numbers = drawn.rows(0, X.shape[0])
-        chosen = X[numbers] if is_sparse(X) else X.take(numbers, axis=0)
+        chosen = X[numbers] if is_sparse(X) else _taken(X, numbers, self._n_jobs_by_row)
         # These are part of a larger table: whether sums are compiled follows from its size.
         with sums_compiled(are_compiled(prod(X.shape))):
             rows = RawRows(chosen, self._is_null[numbers], self.treatment.n_jobs)
@@ -140,7 +146,8 @@ class MemoryRows:
         """Put rows into the units of a ball, or clip them where it is None."""
         self._opened.close()
         self._raw = None
-        self._rows = self.treatment.bounds.place(ball, self._rows.X, self._is_null)
+        bounds, n_jobs = self.treatment.bounds, self._n_jobs_by_row
+        self._rows = bounds.place(ball, self._rows.X, self._is_null, n_jobs)
 
     def stretch(self, shift, length):
         """See `RawRows.stretch`."""
@@ -174,3 +181,14 @@ class MemoryRows:
             )
             self._placed = self._opened.enter_context(rows.at_work())
         return self._placed
+
+
+def _taken(X, numbers, n_jobs):
+    """Return a copy of rows of an array, by threads."""
+    taken = np.empty((numbers.size, X.shape[1]), X.dtype)
+
+    def take(block):
+        X.take(numbers[block], axis=0, out=taken[block], mode="clip")
+
+    for_each_block(take, *taken.shape, n_jobs)
+    return taken

@@ -31,17 +31,17 @@ class RowBounds:
     weigh: bool = False
     is_copied: bool = True
 
-    def read(self, X):
+    def read(self, X, n_jobs=None):
         """Return rows as they are read, with their norms; bounded ones if no ball is learnt."""
         if self.awaits_ball:
             # Releases that a ball is learnt from bound rows themselves.
-            return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
-        return self._clipped(X)
+            return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False, n_jobs=n_jobs)
+        return self._clipped(X, n_jobs)
 
-    def place(self, ball, X, is_null):
+    def place(self, ball, X, is_null, n_jobs=None):
         """Return rows in a ball's units with certified norms, or without one bounded ones."""
         if ball is None and not self.weigh:
-            rows = self._clipped(X)
+            rows = self._clipped(X, n_jobs)
             return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
         if ball is None:
             # Coefficients of rows that are weighted stay those of rows as they are.
@@ -53,14 +53,21 @@ class RowBounds:
             fit_intercept=self.fit_intercept,
             clip=self.is_private,
             is_copied=self.is_copied,
+            n_jobs=n_jobs,
         )
 
     def bias_in(self, ball):
         """Return the entry of the intercept's column of rows in a ball, or without one."""
         return intercept_constant(self.norm if ball is None else ball.radius, self.fit_intercept)
 
-    def _clipped(self, X):
-        return clip_rows(X, data_norm=self.norm, fit_intercept=self.fit_intercept, clip=self.clip)
+    def _clipped(self, X, n_jobs):
+        return clip_rows(
+            X,
+            data_norm=self.norm,
+            fit_intercept=self.fit_intercept,
+            clip=self.clip,
+            n_jobs=n_jobs,
+        )
 
 
 @dataclass(frozen=True)

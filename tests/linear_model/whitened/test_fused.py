@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPPoissonRegressor, DPRidge
 from tests.door import (
     LOSSES,
@@ -33,6 +34,7 @@ from tests.door import (
     row_norms,
     rows_in_ball,
     slope_queries_module as _queries,
+    threads_module,
 )
 from tests.linear_model.ball.test_sums import HARD
 from tests.linear_model.whitened.test_row_sums import mapping, small_blocks
@@ -563,3 +565,48 @@ def test_what_is_not_cut_is_summed_by_numpy(rng, choose):
         plain = sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE))
         sums.kernels = _kernels()
         np.testing.assert_array_equal(sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE)), plain)
+
+
+@pytest.mark.parametrize("estimator", [DPLogisticRegression, DPRidge])
+@pytest.mark.parametrize("entry", [math.nan, math.inf])
+def test_norms_of_many_rows_tell_whether_they_are_finite(estimator, entry, rng, choose, tmp_path):
+    """Nobody else reads them for that; nothing is charged, and no entry is quoted."""
+    choose(True)
+    X, y = rng.standard_normal((N, D)), np.arange(N) % 2
+    X[700, 3] = entry
+    ledger = PrivacyLedger(tmp_path / "study.db", dataset="rows", epsilon=2.0, delta=1e-5)
+    model = estimator(epsilon=1.0, delta=1e-6, ledger=ledger)
+    with pytest.raises(ValueError, match=r"Input X contains NaN or infinity: no bound holds"):
+        model.fit(X, y)
+    assert ledger.spent.epsilon == 0.0
+
+
+@pytest.mark.parametrize("choice", [True, False])
+def test_how_people_are_read_does_not_follow_from_their_rows(choice, rng, choose):
+    choose(choice)
+    X, y = rng.standard_normal((N, D)), np.arange(N) % 2
+    X[700, 3] = math.nan
+    with pytest.raises(ValueError, match=r"Input X contains NaN\. Fill gaps"):
+        DPLogisticRegression(epsilon=1.0).fit(X, y, groups=np.arange(N) // 2)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(N) // 2])
+def test_threads_change_no_bit_of_rows_and_none_work_on_those_of_people(
+    groups, rng, choose, monkeypatch
+):
+    """Rows, their norms and weights are made by blocks; of people one thread makes them."""
+    choose(True)
+    asked = []
+    for module in (_blocks, threads_module):
+        monkeypatch.setattr(module, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(threads_module, "_ROWS_AT_A_TIME", 100)
+    in_order = threads_module.map_in_order
+    spy = lambda *args: asked.append(args[2]) or in_order(*args)  # noqa: E731
+    monkeypatch.setattr(threads_module, "map_in_order", spy)
+    X, y = about(rng), np.arange(N) % 2
+    fits = [
+        DPLogisticRegression(epsilon=1.0, random_state=0, n_jobs=n_jobs).fit(X, y, groups=groups)
+        for n_jobs in (1, 3)
+    ]
+    assert len({pickle.dumps((fit.coef_, fit.intercept_, fit.radius_)) for fit in fits}) == 1
+    assert set(asked) == ({1} if groups is not None else {1, 3})
