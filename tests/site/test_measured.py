@@ -210,17 +210,19 @@ def test_what_budgets_of_ones_own_gain(read):
 
 def test_where_another_estimator_is_better(read):
     said = numbers_of("user_guide/which", "better estimators")
-    assert {"0.1", ".004", ".10", ".08", "426"} <= said
+    assert {"0.1", ".004", ".07", "0.5", "426"} <= said
     numbers_of("user_guide/dpscd", "better losses")
     numbers_of("user_guide/dpcd", "better than DP-SGD")
     lower = {}
     for row in read("utility_exceptions", epsilon="0.1", measure="log_loss"):
         lower.setdefault(row["best"], {})[row["set"]] = round(float(row["ours_worse_by"]), 3)
-    assert lower["DPSGD"].keys() == {"mnist_10", "breast_cancer"}
+    assert lower["DPSGD"].keys() == {"mnist_10"}
     assert lower["DPCD"] == {"credit_wide": 0.004}
     steep = {"set": "breast_cancer", "measure": "log_loss", "best": "DPSGD"}
-    by = [float(row["ours_worse_by"]) for row in read("utility_exceptions", **steep)]
-    assert [round(one, 2) for one in by] == [0.1, 0.08]
+    by = [
+        (row["epsilon"], float(row["ours_worse_by"])) for row in read("utility_exceptions", **steep)
+    ]
+    assert [(epsilon, round(one, 2)) for epsilon, one in by] == [("0.5", 0.07)]
     numbers_of("measured", "linear regression of diffprivlib")
     for name, epsilon, method in (
         ("breast_cancer", "0.1", "DP-GD"),

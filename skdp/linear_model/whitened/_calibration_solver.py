@@ -45,9 +45,10 @@ def calibrated(coefs, steps, plan, *, from_zero=True):
     r"""Return weights of two classes whose probabilities are nearer to the true ones, and steps.
 
     Predictions :math:`\theta` become :math:`m + a (\theta - m) + d`, with their mean m. The share a
-    makes up for the noise of predictions, and where slopes were cut for these cuts, and d makes the
-    mean risk what it is expected to be. Both are functions of releases and of what is public. The
-    noise that steps are known to have falls by a, too.
+    makes up for the noise of predictions, for cuts where slopes were cut, and for a part of what
+    predictions lack where steps stop early. With d the mean risk is what it is expected to be. Both
+    are functions of releases and of what is public. The noise that steps are known to have falls by
+    a, too.
 
     Nothing is done where the law of predictions isn't known: without a released moment or an
     intercept, for rows with weights and groups of rows, and without privacy. Steps that didn't
@@ -98,17 +99,23 @@ def _linear_map(law, w, steps, plan, from_zero):
     share, at_mean, spread = 1.0 - law.share_of_noise, law.mean, math.sqrt(law.variance)
     largest = steps.clip / typical_length(steps.white, plan.problem)
     rate = mean_risk(spread, at_mean)
-    if {plan.clipping_norm, plan.max_iter, plan.step_size} == {"auto"} and largest < 1.0:
+    if {plan.clipping_norm, plan.max_iter, plan.step_size} != {"auto"}:
+        return share, _intercept_of(rate, share * spread, at_mean) - at_mean
+    if largest < 1.0:
         pull = plan.problem.alpha * w[-1] / plan.problem.bias
         kept = max(0.0, 1.0 - tuned.BALANCE_LEFT_OUT_PER_NOISE * steps.noise)
         rate = mean_risk(spread, at_mean + kept * end_of_steps(law, largest, pull))
-        found = None
-        if from_zero and steps.white.effective_columns >= tuned.FEWEST_COLUMNS_OF_SLOPE:
-            found = odds_behind(law, _movement_of(law, largest, steps, plan.problem))
-        if found is not None:
-            slope, intercept = found
+    odds = None
+    if from_zero:
+        odds = odds_behind(law, _movement_of(law, largest, steps, plan.problem))
+    if odds is not None:
+        slope, intercept = odds
+        stretch = slope / (spread * math.sqrt(share))
+        if stretch > 1.0:
+            share *= min(stretch, share**-tuned.LARGEST_PART_GIVEN_BACK)
+        elif largest < 1.0 and steps.white.effective_columns >= tuned.FEWEST_COLUMNS_OF_SLOPE:
             rate = mean_risk(slope, intercept)
-            share *= slope / (spread * math.sqrt(1.0 - law.share_of_noise))
+            share *= stretch
     return share, _intercept_of(rate, share * spread, at_mean) - at_mean
 
 
@@ -182,8 +189,7 @@ def averaged(slope, intercept, movement):
 def odds_behind(law, movement):
     """Return the slope and intercept of true log-odds under which steps lead to this law, or None.
 
-    The law's noise is left out. None is returned where there is no solution, and where predictions
-    are less spread than true odds: steps that stop early keep out of weak directions, for a reason.
+    The law's noise is left out. None is returned where there is no solution.
     """
     spread = math.sqrt(law.variance * (1.0 - law.share_of_noise))
     if not spread > 0.0:
@@ -195,6 +201,6 @@ def odds_behind(law, movement):
     odds, info, _, _ = fsolve(rest, [tuned.FIRST_SLOPE * spread, law.mean], full_output=True)
     slope, intercept = (float(x) for x in odds)
     is_solved = bool(np.abs(info["fvec"]).max() < tuned.LARGEST_REST)
-    if not (is_solved and 0.0 < slope < spread and abs(intercept) < 2.0 * tuned.FARTHEST_LOG_ODDS):
+    if not (is_solved and slope > 0.0 and abs(intercept) < 2.0 * tuned.FARTHEST_LOG_ODDS):
         return None
     return slope, intercept

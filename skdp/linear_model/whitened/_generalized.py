@@ -435,7 +435,7 @@ class DPPoissonRegressor(_GeneralizedLinear):
     >>> visits = rng.poisson(np.exp(X @ [0.5, -0.5, 0.0]))
     >>> model = DPPoissonRegressor(epsilon=1.0, random_state=0).fit(X, visits)
     >>> model.predict(X[:2]).round(1)
-    array([1.5, 0.4])
+    array([1.5, 0.5])
     """
 
     _power = 1.0

@@ -187,6 +187,10 @@ LARGEST_SHARE_OF_NOISE = 0.95
 # The slope of cut predictions is mended where rows fill so many columns. With fewer, the lengths of
 # mapped rows, and where they are cut, differ too much from what is typical ("Calibration").
 FEWEST_COLUMNS_OF_SLOPE = 4.0
+# Where steps stop early, predictions are too near to their mean by a factor that isn't known well.
+# So at most this part of what noise takes from them, as a power of it, is given back: halfway
+# between all and nothing ("Calibration").
+LARGEST_PART_GIVEN_BACK = 0.5
 # No smaller share of a gradient is believed to be left by the map of rows.
 SMALLEST_SHARE_OF_GRADIENT = 0.02
 # The mean log-odds and their variance are moved to within this: probabilities don't change beyond.
@@ -194,8 +198,8 @@ FARTHEST_LOG_ODDS = 20.0
 # A mean over normal log-odds has so many nodes. Against 151 of them the mean risk is off by less
 # than .0002 up to a spread of 3. Its root is sought within so many spreads.
 NODES_OF_PREDICTIONS, ROOTS_IN_SPREADS = 21, 8.0
-# The slope of true log-odds over that of predictions is sought from here: it is below 1, and near
-# it where few slopes are cut. A root is taken if no more than this is left of the equations.
+# The slope of true log-odds over that of predictions is sought from here: it is near 1 where few
+# slopes are cut and steps arrive. A root is taken if no more than this is left of the equations.
 FIRST_SLOPE, LARGEST_REST = 0.9, 1e-6
 
 # Rows that stand for those of a table before a fit have independent columns of one size, and this

@@ -106,33 +106,86 @@ def test_noise_is_taken_off_about_the_mean(noise, max_iter, rng):
     assert np.mean(shares) == pytest.approx(products / squares, abs=0.08)
 
 
+class KnownRisk:
+    """Rows of known risk, the map of them, and the steps without noise on them."""
+
+    def __init__(self, rng, clip, momentum=0.0, size=4.0, noise=0.0):
+        n_columns, n_rows = 12, 20_000
+        p = n_columns + 1
+        self.rows = np.column_stack([rng.standard_normal((n_rows, n_columns)), np.ones(n_rows)])
+        moment = self.rows.T @ self.rows / n_rows + 0.4 * np.eye(p)
+        signal = np.full(p, 1.0 / 1.4)
+        A = np.eye(p) / math.sqrt(1.4)
+        white = Whitening(A, signal, np.full(p, 1.4), 0.4, 1.0, moment)
+        self.steps = steps_on(
+            white,
+            clip * math.sqrt(signal.sum()),
+            noise=noise,
+            variances=np.full(p, 1.4 * noise / p),
+            momentum=momentum,
+        )._replace(size=size)
+        self.true = np.append(np.resize([0.8, -0.8, 0.0], n_columns), -1.5)
+        self.risk = expit(self.rows @ self.true)
+
+    def weights(self):
+        """Return what the steps lead to, of shape (1, p)."""
+        steps, mapped = self.steps, self.rows @ self.steps.white.A
+        lengths = np.linalg.norm(mapped, axis=1)
+        u, v, total = np.zeros(mapped.shape[1]), 0.0, 0.0
+        for t in range(steps.n_steps):
+            p, largest = expit(mapped @ u), steps.clip / lengths
+            cut = (1.0 - self.risk) * np.minimum(p, largest)
+            cut -= self.risk * np.minimum(1.0 - p, largest)
+            v = steps.momentum * v + mapped.T @ cut / len(mapped)
+            u = u - steps.size * v
+            total += u * (t >= steps.first)
+        return (steps.white.A @ total)[np.newaxis] / (steps.n_steps - steps.first)
+
+    def spread(self, w):
+        """Return the spread of predictions over that of true log-odds."""
+        return (self.rows @ w).std() / (self.rows @ self.true).std()
+
+
 @for_each("clip, momentum", [(0.45, 0.0), (0.3, 0.0), (0.45, 0.5)])
 def test_the_slope_behind_cut_steps_is_found(clip, momentum, rng):
     """The very steps are taken on rows of known risk, without noise: predictions are too sure."""
-    n_columns, n_rows = 12, 20_000
-    rows = np.column_stack([rng.standard_normal((n_rows, n_columns)), np.ones(n_rows)])
-    hidden = 0.4 * np.eye(n_columns + 1)
-    moment = rows.T @ rows / n_rows + hidden
-    A, signal = np.eye(n_columns + 1) / math.sqrt(1.4), np.full(n_columns + 1, 1.0 / 1.4)
-    white = Whitening(A, signal, np.full(n_columns + 1, 1.4), 0.4, 1.0, moment)
-    true = np.append(np.resize([0.8, -0.8, 0.0], n_columns), -1.5)
-    risk, mapped = expit(rows @ true), rows @ A
-    lengths = np.linalg.norm(mapped, axis=1)
-    steps = steps_on(white, clip * math.sqrt(signal.sum()), momentum=momentum)
-    u, v, total = np.zeros(n_columns + 1), 0.0, 0.0
-    for t in range(steps.n_steps):
-        p, largest = expit(mapped @ u), steps.clip / lengths
-        cut = (1.0 - risk) * np.minimum(p, largest) - risk * np.minimum(1.0 - p, largest)
-        v = momentum * v + mapped.T @ cut / n_rows
-        u = u - steps.size * v
-        total += u * (t >= steps.first)
-    w = (A @ total)[np.newaxis] / (steps.n_steps - steps.first)
-    found, _ = calibrated(w, steps, plan_of(1.0))
-    sure = [(rows @ x).std() / (rows @ true).std() for x in (w[0], found[0])]
-    assert sure[0] > 1.1
-    assert sure[1] == pytest.approx(1.0, abs=0.05)
-    missed = [abs(expit(rows @ x).mean() - risk.mean()) for x in (w[0], found[0])]
+    known = KnownRisk(rng, clip, momentum)
+    w = known.weights()
+    found, _ = calibrated(w, known.steps, plan_of(1.0))
+    assert known.spread(w[0]) > 1.1
+    assert known.spread(found[0]) == pytest.approx(1.0, abs=0.05)
+    missed = [abs(expit(known.rows @ x).mean() - known.risk.mean()) for x in (w[0], found[0])]
     assert missed[1] < 0.005 < 0.008 < missed[0]
+
+
+@for_each("size, noise", [(2.0, 1.5), (0.5, 0.3), (0.1, 0.2), (0.05, 0.1)])
+@for_each("clip", [0.6, 3.0])
+def test_steps_that_stop_early_give_a_part_of_the_noise_back(clip, size, noise, rng):
+    """Predictions are too near to their mean, and noise takes from them at most its root's part."""
+    known = KnownRisk(rng, clip, size=size, noise=noise)
+    without_noise = known.weights()
+    reached = known.spread(without_noise[0])
+    assert 0.05 < reached < 0.95
+    # Noise whose predictions have the variance that steps tell, across those without noise.
+    added = rng.standard_normal((1, without_noise.size))
+    added[0, -1] = 0.0
+    added -= (added @ without_noise.T) / (without_noise @ without_noise.T) * without_noise
+    added[0, -1] = 0.0
+    expected = known.steps.noise * (added.size - 1) / added.size
+    w = without_noise + added * math.sqrt(expected) / (known.rows @ added[0]).std()
+    kept = 1.0 - expected / (known.rows @ w[0]).var()
+    found, _ = calibrated(w, known.steps, plan_of(1.0))
+    share = found[0, 0] / w[0, 0]
+    assert share == pytest.approx(kept * min(1.0 / reached, kept**-0.5), rel=0.1)
+    assert kept < share < 1.0
+
+
+def test_early_steps_without_noise_are_left_as_they_are(rng):
+    """Weak directions weren't reached, and a stretch of all would be one of them, too."""
+    known = KnownRisk(rng, clip=3.0, size=0.1)
+    w = known.weights()
+    assert known.spread(w[0]) < 0.9
+    np.testing.assert_allclose(calibrated(w, known.steps, plan_of(1.0))[0], w, rtol=1e-9)
 
 
 @pytest.mark.parametrize("size", [1e3, 1e150, 1e300])
