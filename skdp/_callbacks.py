@@ -7,8 +7,6 @@ are told follows from the plan, as what `verbose` shows does.
 
 from inspect import signature
 
-from sklearn.utils.metaestimators import available_if
-
 try:
     from sklearn.callback import CallbackSupportMixin
 except ImportError:  # before scikit-learn 1.9
@@ -27,53 +25,22 @@ _READS = (
     "how far it is, such as sklearn.callback.ProgressBar. skdp.metrics.private_score gives a score "
     "with noise, for a part of a budget."
 )
-_CLASS = "callbacks are objects, and {kind} is a class: give set_callbacks({kind}(...))."
 _STOPS = (
     "A callback asks to stop, and a private fit takes all steps of its plan. What it released "
     "before is charged, and nothing of it is published."
 )
 
 
-def _has_callbacks(estimator):
+def are_callbacks_known(estimator):
+    """Return whether this version of scikit-learn has callbacks."""
     return hasattr(CallbackSupportMixin, "set_callbacks")
 
 
-class CallbacksMixin(CallbackSupportMixin):
-    """Callbacks of private estimators."""
-
-    @available_if(_has_callbacks)
-    def set_callbacks(self, *callbacks):
-        """Set callbacks that show how far a fit is; those that read its rows are refused.
-
-        A fit calls them a hundred times, evenly over its plan, and once as a whole. It hands them
-        neither rows nor models. A search calls none of its candidates' callbacks where the number
-        of trials is secret.
-
-        Parameters
-        ----------
-        *callbacks : callback instances
-            Such as ``sklearn.callback.ProgressBar()``; none removes those that were set before.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If a callback asks for rows, labels, metadata or a fitted model, as
-            ``sklearn.callback.ScoringMonitor`` does.
-        TypeError
-            If one is no callback, or is a class of callbacks.
-        """
-        for callback in callbacks:
-            if isinstance(callback, type):
-                raise TypeError(_CLASS.format(kind=callback.__name__))
-            if asked := _asked_by(callback):
-                text = _READS.format(kind=type(callback).__name__, asked=", ".join(asked))
-                raise ValueError(text)
-        return super().set_callbacks(*callbacks)
+def refuse_reading(callback):
+    """Refuse a callback that asks for rows, labels, metadata or a fitted model."""
+    if asked := _asked_by(callback):
+        kind = type(callback).__name__
+        raise ValueError(_READS.format(kind=kind, asked=", ".join(asked)))
 
 
 def _asked_by(callback):

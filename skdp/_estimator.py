@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metaestimators import available_if
 
-from skdp._callbacks import CallbacksMixin
+from skdp._callbacks import CallbackSupportMixin, are_callbacks_known, refuse_reading
+from skdp._checks import check_is_object
 from skdp._progress import showing_nothing
 from skdp._release.plan import Budget, GroupBudget, resolve_delta, unprotected_names
 from skdp._sklearn import Interval, StrOptions, diagram_box, forget_owner
@@ -31,16 +33,6 @@ from skdp.ledger._account import (
     named_ledger,
     resolve_account,
 )
-
-
-class CaptionMixin:
-    """The guarantee under an estimator's name, also in diagrams of pipelines and searches.
-
-    It is that of the one fit: other fits, such as those of a search, cost what their reports say.
-    """
-
-    def _sk_visual_block_(self):
-        return diagram_box(self, _caption(self))
 
 
 def report_of(estimator):
@@ -63,6 +55,14 @@ def _caption(estimator):
     seeded = getattr(estimator, "random_state", None) is not None
     condition = " while the seed stays secret" if seeded else ""
     return f"each fit spends epsilon = {epsilon}{condition}"
+
+
+def captioned_box(estimator):
+    """Return the box of an estimator in diagrams of pipelines and searches: its guarantee is below.
+
+    It is that of the one fit: other fits, such as those of a search, cost what their reports say.
+    """
+    return diagram_box(estimator, _caption(estimator))
 
 
 def _guarantee(report):
@@ -136,7 +136,7 @@ NO_GROUPS = (
 )
 
 
-class PrivateEstimator(CallbacksMixin, BaseEstimator):
+class PrivateEstimator(CallbackSupportMixin, BaseEstimator):
     """What every private estimator is: scikit-learn's diagram has the report of its fit below.
 
     A copy that holds the seed of its noise is warned of, and one that fits elsewhere is charged to
@@ -196,6 +196,37 @@ class PrivateEstimator(CallbacksMixin, BaseEstimator):
             raise AttributeError("differentially_private_ is there after a fit.")
         report = self.privacy_report_
         return report is None or (report.differentially_private and not self._refitted())
+
+    @available_if(are_callbacks_known)
+    def set_callbacks(self, *callbacks):
+        """Set callbacks that show how far a fit is; those that read its rows are refused.
+
+        A fit calls them a hundred times, evenly over its plan, and once as a whole. It hands them
+        neither rows nor models. A search calls none of its candidates' callbacks where the number
+        of trials is secret.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+            Such as ``sklearn.callback.ProgressBar()``; none removes those that were set before.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If a callback asks for rows, labels, metadata or a fitted model, as
+            ``sklearn.callback.ScoringMonitor`` does.
+        TypeError
+            If one is no callback, or is a class of callbacks.
+        """
+        for callback in callbacks:
+            check_is_object(callback, "a callback")
+            refuse_reading(callback)
+        return super().set_callbacks(*callbacks)
 
     def _promised(self, n_records):
         """Return epsilon, delta and adjacency of a fit of so many records."""

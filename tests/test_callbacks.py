@@ -102,7 +102,9 @@ def test_what_reads_rows_is_refused_by_name(kind):
         estimator.set_callbacks("bar")
     for of_callbacks in (Seen, Reads):
         name = of_callbacks.__name__
-        with pytest.raises(TypeError, match=rf"{name} is a class: give set_callbacks\({name}"):
+        with pytest.raises(
+            TypeError, match=rf"a callback must be an object, and {name} is a class"
+        ):
             estimator.set_callbacks(of_callbacks)
     # None of them was set beside the others.
     assert not vars(estimator)

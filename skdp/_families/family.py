@@ -161,3 +161,7 @@ class Family:
     def linear_model(self, coefs, bias, units, n_features) -> LinearModel:
         """Return the `LinearModel` of coefficients, of shape (k, d), for targets in such units."""
         raise NotImplementedError
+
+    def attributes(self, linear, units):
+        """Return what a fit publishes of a `LinearModel`, by the name of the attribute."""
+        return {"coef_": linear.coef, "intercept_": linear.intercept}

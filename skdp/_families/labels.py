@@ -75,3 +75,6 @@ class LabelFamily(Family):
     def linear_model(self, coefs, bias, units, n_features):
         intercept = bias * coefs[:, -1] if bias else np.zeros(coefs.shape[0])
         return LinearModel(coefs[:, :n_features].copy(), intercept)
+
+    def attributes(self, linear, units):
+        return {"classes_": units, **super().attributes(linear, units)}

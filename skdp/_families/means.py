@@ -86,6 +86,9 @@ class RegressionFamily(Family):
         # A column is one target, as for scikit-learn's Ridge, which has an array of one intercept.
         return LinearModel(coef[0] if len(coef) == 1 else coef, intercept, units.bounds)
 
+    def attributes(self, linear, units):
+        return {**super().attributes(linear, units), "target_bounds_": linear.ends}
+
     def in_range(self, targets, bounds, one_axis):
         """Return targets moved from a range, or None's, to [-1, 1], and their units."""
         targets, midpoint, half_width = clip_targets(

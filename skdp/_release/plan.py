@@ -280,12 +280,15 @@ class Plan:
             charged=self.events_of_run,
         )
 
-    def report(self, *, reproducible, also_public=(), open_parts=(), costs=None, **changes):
+    def report(
+        self, *, reproducible, also_public=(), open_parts=(), steps=None, costs=None, **changes
+    ):
         """Return the report of a run of this plan.
 
         `also_public` is what this fit assumes public besides what its budget does, `open_parts` are
-        what the budget doesn't cover of this fit, `costs` are those of the run where releases told
-        how the plan goes on, and `changes` are fields of the report that differ from the plan's.
+        what the budget doesn't cover of this fit, `steps` what a method says of those that it took,
+        which some plans report, `costs` are those of the run where releases told how the plan goes
+        on, and `changes` are fields of the report that differ from the plan's.
         """
         costs = self.costs if costs is None else costs
         fields = {name: getattr(self.budget, name) for name in _REPORTED}

@@ -10,7 +10,12 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_finite, check_n_jobs, check_public_weight
-from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, is_private
+from skdp._estimator import (
+    BUDGET_CONSTRAINTS,
+    RecordPrivateEstimator,
+    captioned_box,
+    is_private,
+)
 from skdp._rows.frames import read_frame
 from skdp._rows.kinds import NUMERIC
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly
@@ -26,7 +31,7 @@ from skdp.additive._table import MemoryTable, TableSettings
 from skdp.linear_model._base import (
     EXECUTION_CONSTRAINTS,
     POSITIVE,
-    RowPrivateEstimator,
+    publish_coefs,
     weights_public,
 )
 from skdp.linear_model._fit import EPSILON_CHANGED
@@ -49,7 +54,7 @@ CONSTRAINTS = {
 }
 
 
-class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
+class BaseAdditive(ReadingMixin, RecordPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
     # Parameters of the constructors of subclasses.
@@ -72,6 +77,12 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
 
     def _takes_sparse(self):
         return False
+
+    def _check_targets(self, y):
+        self._family().check(y)
+
+    def _sk_visual_block_(self):
+        return captioned_box(self)
 
     def _parameters(self):
         """Return parameters as a plan and a fit go by them."""
@@ -113,11 +124,11 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
         """Return what a fit assumes public of the table, and of what it predicts."""
         return assumed_kinds(self._read, self._untyped) + predicted.linear()._assumed()
 
-    def _read_table(self, X):
+    def _read_table(self, X, parameters):
         """Return the table, and what is known of it and asked for, as `TableSettings`."""
         frame = read_frame(self, X, reset=True)
-        pairs = chosen_pairs(self._parameters().named_pairs, frame.names, "interactions")
-        signs = chosen_signs(self.monotonic_cst, frame.names, frame.kinds, pairs)
+        pairs = chosen_pairs(parameters.named_pairs, frame.names, "interactions")
+        signs = chosen_signs(parameters.monotonic_cst, frame.names, frame.kinds, pairs)
         frame = frame.decided({place: NUMERIC for place in frame.untyped if signs[place]})
         specs = specs_of(self, frame.names, frame.kinds)
         specs = with_choices(specs, pairs, signs)
@@ -125,7 +136,7 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
 
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""
-        frame, _ = self._read_table(X)
+        frame, _ = self._read_table(X, self._parameters())
         return assumed_kinds(frame.typed, [frame.names[place] for place in frame.untyped])
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -177,7 +188,7 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
         parameters = self._parameters()
         family = parameters.predicted.family(has_exposure=exposure is not None)
         y = self._validated_y(y)
-        frame, settings = self._read_table(X)
+        frame, settings = self._read_table(X, parameters)
         quietly(check_consistent_length, y, range(frame.n_rows))
         public_weight = check_public_weight(public_weight, frame.n_rows)
         family.check_settings()
@@ -210,7 +221,7 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
         return self._publish(found, weights_public(public_weight))
 
     def _publish(self, found, also_public, also_not_covered=()):
-        """Publish what a fit found, and its report; for the units of targets see `_set_coefs`."""
+        """Publish what a fit found, and its report, by the units of targets."""
         (fit, fitted, units, model), plan = found, found.fit.plan
         check_finite(fitted.coefs)
         self._n_there = float("nan") if fit.n_there is None else fit.n_there
@@ -223,7 +234,7 @@ class BaseAdditive(ReadingMixin, CaptionMixin, RowPrivateEstimator):
             not_covered=(*plan.budget.not_covered, *also_not_covered),
         )
         model.n_features_in_ = fitted.basis.n_columns
-        model._set_coefs(fitted.coefs, 1.0, units)
+        publish_coefs(model, fit.family, fitted.coefs, 1.0, units)
         self._set_target_units(model, units)
         covariance = np.max(fit.family.unit(units)) ** 2 * fitted.covariance
         read = read_terms(model, fitted.basis, covariance, fit.settings)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdp._ball._solver import hardly_tells
-from skdp._checks import check_public_weight
 from skdp._families.family import Family
 from skdp._families.means import FEW_FOR_TARGETS
 from skdp._families.weights import weigh
@@ -74,7 +73,7 @@ def fit_constant(frame, fit, targets, public_weight):
         warn_user(note)
     if plan.ranges is not None and hardly_tells(plan.ranges):
         warn_user(FEW_FOR_TARGETS)
-    weights = weigh(check_public_weight(public_weight, frame.n_rows))
+    weights = weigh(public_weight)
     model = fit.parameters.predicted.linear()
     # Rows without columns: nothing but targets is asked of them.
     of_nothing = np.empty((frame.n_rows, 0))

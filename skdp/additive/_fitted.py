@@ -34,7 +34,7 @@ class Fitted(NamedTuple):
         covariance = noise_covariance(solution.steps)[:width, :width]
         if ball is not None:
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
-        report = plan.report(n_steps=solution.steps.n_steps, reproducible=False)
+        report = plan.report(steps=solution.steps, reproducible=False)
         return cls(coefs, covariance, columns, (report,))
 
     def of_known_places(self):

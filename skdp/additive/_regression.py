@@ -338,7 +338,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         values = self._linear_values(X)
-        means = targets_at(values, self._model._family(), self.target_bounds_)
+        link = self._model._family().loss(1).link
+        means = targets_at(values, link, self.target_bounds_)
         if exposure is None:
             return means
         return self._family(has_exposure=True).during(means, exposure)

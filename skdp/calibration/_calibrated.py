@@ -34,7 +34,7 @@ from skdp.calibration import _tuned as tuned
 from skdp.calibration._around import AroundPrivate, refuse_partitions
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
-from skdp.linear_model._base import RowPrivateEstimator
+from skdp.linear_model._fit import BaseLinear
 from skdp.metrics._plan import COUNTS, check_counted, resolve_rows_counted
 from skdp.metrics._release import COUNTED
 from skdp.metrics._solver import Axis, release_histogram
@@ -573,7 +573,7 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = is_private(self)
-        if isinstance(self.estimator, RowPrivateEstimator):
+        if isinstance(self.estimator, BaseLinear):
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
 

@@ -9,7 +9,7 @@ from skdp._families.targets import encode_labels
 from skdp._rows.containers import RefusedValueError
 from skdp._sklearn import quietly
 from skdp.calibration._conformal_base import BaseConformal, Outcomes
-from skdp.linear_model._base import RowPrivateEstimator
+from skdp.linear_model._fit import BaseLinear
 from skdp.metrics._scorings import predict, probabilities, read_labels, read_targets
 
 _NO_PROBABILITIES = (
@@ -434,7 +434,7 @@ class DPConformalClassifier(ClassifierMixin, BaseConformal):
 
 
 def _takes_sparse(estimator):
-    is_ours = isinstance(estimator, RowPrivateEstimator)
+    is_ours = isinstance(estimator, BaseLinear)
     return is_ours and get_tags(estimator).input_tags.sparse
 
 

@@ -46,7 +46,7 @@ class DaskAdditive(DaskTwin):
         parameters = self._parameters()
         family = parameters.predicted.family(has_exposure=exposure is not None)
         client, table = self._opened(X, y, groups, exposure)
-        frame, settings = self._read_table(typed_row(X))
+        frame, settings = self._read_table(typed_row(X), parameters)
         n_targets, units = columns_and_units(family, table)
         n_outputs = family.n_outputs(n_targets)
         parameters.check_curves(settings.signs, n_outputs)
@@ -60,8 +60,9 @@ class DaskAdditive(DaskTwin):
             table=reads,
         )
         with passes(table, reader, client=client) as rows:
-            n_records, by_group = rows.count_records(groups)
-            plan = self._plan_by(parameters, settings.specs, n_records, n_outputs, by_group)
+            rows.count_records(groups)
+            n_records = rows.n_records
+            plan = self._plan_by(parameters, settings.specs, n_records, n_outputs, rows.are_grouped)
             fit = TermsFit(
                 parameters=parameters,
                 settings=settings,

@@ -12,6 +12,7 @@ from skdp.linear_model import (
     DPQuantileRegressor,
     DPRidge,
 )
+from skdp.linear_model._fit import fit_to
 from skdp.linear_model._row_bounds import RowTreatment
 from skdp.linear_model.whitened._method import NOT_INFERRED
 
@@ -102,17 +103,14 @@ class DaskWhitened(DaskTwin):
         if method.inference and groups is not None:
             raise ValueError(NOT_INFERRED)
         set_columns(self, table)
-        n_targets, units = columns_and_units(family, table)
+        _, units = columns_and_units(family, table)
 
         # 2. bound the data, where it is
         with passes(table, reader_of(self, method, family), client=client) as rows:
-            # 3. plan from public numbers
-            n_records, by_group = rows.count_records(groups)
-            sizes = n_records, table.n_features, n_targets
-            plan = self._plan_by(method, family, sizes, by_group=by_group)
+            rows.count_records(groups)
 
-            # 4. solve and 5. publish
-            return self._fit(method, rows, plan, units, (PARTITIONS,), (NOT_COVERED,))
+            # 3. plan from public numbers, 4. solve and 5. publish
+            return fit_to(self, method, rows, units, (PARTITIONS,), (NOT_COVERED,))
 
 
 class DaskDPRidge(DaskWhitened, DPRidge):

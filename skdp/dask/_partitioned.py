@@ -69,6 +69,7 @@ class PartitionedRows:
         # is, whoever asks.
         self._first_reader = reader
         self._seal, self._cut = KeyedDigest(token_hex(16).encode()), None
+        self.n_records, self.are_grouped = table.n_rows, False
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
         sizes = zip(table.sizes, null_rows, strict=True)
@@ -87,17 +88,28 @@ class PartitionedRows:
         """Number of rows in all parts."""
         return self._table.n_rows
 
+    @property
+    def sizes(self):
+        """See `MemoryRows.sizes`."""
+        n_targets = self.treatment.family.n_columns(self._table.n_targets or 1)
+        return self.n_records, self._table.n_features, n_targets
+
+    @property
+    def scale(self):
+        """Rows of parts have no weights, so that nothing but the family says how they weigh."""
+        return
+
     def count_records(self, groups):
-        """Return how many records there are, and whether these are groups of rows.
+        """Count groups of rows, which are the records where there are some.
 
         A ValueError if a group is in two parts.
         """
         if groups is None:
-            return self.n_rows, False
+            return
         # As in memory, see `skdp._rows.fused.sums_of`.
         self._are_compiled = False
         groups_of_parts = list(self._answers("groups", _parts.part_groups, ()))
-        return count_groups(groups_of_parts), True
+        self.n_records, self.are_grouped = count_groups(groups_of_parts), True
 
     def ask(self, query):
         """Return the answer to a `Query`."""

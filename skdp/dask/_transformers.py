@@ -123,13 +123,12 @@ def _fit_table(transformer, X, table, client):
     reads = without_secrets(transformer)
     reads._kinds = frame.kinds
     with passes(table, TableReader(reads), client=client) as rows:
-        n_records, by_group = rows.count_records(None)
         return transformer._learn(
             frame,
             specs,
             rows,
-            n_records,
-            by_group,
+            rows.n_records,
+            rows.are_grouped,
             also_public=(PARTITIONS,),
             not_covered=_NOT_COVERED,
         )

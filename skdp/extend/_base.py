@@ -8,8 +8,8 @@ from skdp._checks import check_finite_input
 from skdp._estimator import (
     BUDGET_CONSTRAINTS,
     NO_GROUPS,
-    CaptionMixin,
     RecordPrivateEstimator,
+    captioned_box,
     is_private,
 )
 from skdp._families.targets import as_targets, encode_labels
@@ -24,7 +24,7 @@ from skdp.extend._run import FitRun
 _MISSING = "the constructor of {} lacks the parameters that every private estimator has: {}."
 
 
-class DPBaseEstimator(CaptionMixin, RecordPrivateEstimator):
+class DPBaseEstimator(RecordPrivateEstimator):
     """Base class of a differentially private estimator of your own.
 
     You write the constructor, :meth:`plan_releases`, :meth:`learn` and what predicts or transforms.
@@ -215,6 +215,9 @@ class DPBaseEstimator(CaptionMixin, RecordPrivateEstimator):
             n_records=n_records,
             kind=f"{type(self).__module__}.{type(self).__qualname__}",
         )
+
+    def _sk_visual_block_(self):
+        return captioned_box(self)
 
     def _takes_sparse(self):
         return False

@@ -1,4 +1,4 @@
-"""What linear models share: predictions, labels, and the check of what is published."""
+"""What linear models share: predictions, labels, and how coefficients are published."""
 
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -11,7 +11,7 @@ from skdp._checks import (
     check_bounds,
     check_finite,
 )
-from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
+from skdp._estimator import BUDGET_CONSTRAINTS, is_private
 from skdp._families.family import Family
 from skdp._families.labels import LabelFamily
 from skdp._families.losses import INVERSE_LINKS, LOSSES, as_probabilities
@@ -52,26 +52,6 @@ CLASS_CONSTRAINTS = {"classes": ["array-like", None], "class_weight": CLASS_WEIG
 MARGIN_CONSTRAINTS = {**CLASS_CONSTRAINTS, "loss": [StrOptions({"log_loss", "hinge"})]}
 
 
-class RowPrivateEstimator(RecordPrivateEstimator):
-    """What the parameters of linear models that protect rows say in the same way everywhere."""
-
-    # Parameters of the constructors of subclasses; those that lack `classes` are regressors.
-    alpha: float
-    fit_intercept: bool
-    epsilon: float
-    adjacency: str
-    data_norm: float | None
-    classes: object
-    # A fit publishes this.
-    n_features_in_: int
-    # The mixins of regressors and of classifiers give these.
-    _family: Callable[..., Family]
-    _set_coefs: Callable
-
-    def _check_targets(self, y):
-        self._family().check(y)
-
-
 def checked_target_bounds(bounds):
     """Return the pair that a parameter `target_bounds` stands for, or None."""
     return None if bounds is None else check_bounds(bounds, "target_bounds")
@@ -82,34 +62,51 @@ def weights_public(public_weight):
     return () if public_weight is None else (WEIGHTS_STATED,)
 
 
-class LinearRegressorMixin(CaptionMixin):
+def publish(model, attributes, *, sometimes=()):
+    """Set attributes of a fit by their names, and forget those that only an earlier fit has.
+
+    `sometimes` are the names of those that not every fit has.
+    """
+    for name in sometimes:
+        vars(model).pop(name, None)
+    for name, value in attributes.items():
+        setattr(model, name, value)
+
+
+def publish_coefs(model, family, coefs, bias, units):
+    """Publish coefficients of shape (k, d), learnt of targets in such units, and what these tell.
+
+    The intercept's column is the last, where there is one, and its constant is `bias`.
+    """
+    check_finite(coefs)
+    linear = family.linear_model(coefs, bias, units, model.n_features_in_)
+    publish(model, family.attributes(linear, units))
+
+
+def mean_family(model, *, has_exposure=False):
+    """Return the `MeanFamily` of squared errors that a regressor's parameters ask for."""
+    return MeanFamily(
+        own_loss=LOSSES["squared_error"],
+        bounds=checked_target_bounds(model.target_bounds),
+        centred=model.fit_intercept,
+        may_learn=model._method().share_of_ball != 0,
+        is_private=is_private(model),
+        has_exposure=has_exposure,
+    )
+
+
+class LinearRegressorMixin:
     """Targets, weights and predictions of a linear regressor."""
 
     # Parameters of the constructors of subclasses, and the method that these make of them.
     target_bounds: object
     fit_intercept: bool
     _method: Callable
+    _takes_sparse: Callable
 
     def _family(self, *, has_exposure=False) -> Family:
         """Return what the loss is to a fit, as a `Family`: here that of squared errors."""
-        return MeanFamily(
-            own_loss=LOSSES["squared_error"],
-            bounds=checked_target_bounds(self.target_bounds),
-            centred=self.fit_intercept,
-            may_learn=self._method().share_of_ball != 0,
-            is_private=is_private(self),
-            has_exposure=has_exposure,
-        )
-
-    def _set_coefs(self, coefs, bias, units):
-        """Publish coefficients of shape (k, d) that were learnt from targets in units.
-
-        Return them as a `LinearModel`.
-        """
-        check_finite(coefs)
-        model = self._family().linear_model(coefs, bias, units, self.n_features_in_)
-        self.coef_, self.intercept_, self.target_bounds_ = model
-        return model
+        return mean_family(self, has_exposure=has_exposure)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -138,7 +135,7 @@ class LinearRegressorMixin(CaptionMixin):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        return targets_at(_linear(self, X), self._family(), self.target_bounds_)
+        return targets_at(linear_predictions(self, X), "identity", self.target_bounds_)
 
     def score(self, X, y, sample_weight=None):
         """Return the coefficient of determination R2. Computed without noise: not private.
@@ -173,11 +170,12 @@ def _estimates_probabilities(estimator):
     return True
 
 
-class LinearClassifierMixin(CaptionMixin):
+class LinearClassifierMixin:
     """Weights, decision values, predictions and probabilities of a linear classifier."""
 
     # A parameter of the constructors of subclasses.
     classes: object
+    _takes_sparse: Callable
     # Estimators without this parameter weigh all classes alike.
     class_weight = None
 
@@ -189,17 +187,6 @@ class LinearClassifierMixin(CaptionMixin):
             is_private=is_private(self),
             has_exposure=has_exposure,
         )
-
-    def _set_coefs(self, coefs, bias, classes):
-        """Publish coefficients of shape (k, d), the intercept's column last where there is one.
-
-        Return them as a `LinearModel`.
-        """
-        check_finite(coefs)
-        self.classes_ = classes
-        model = self._family().linear_model(coefs, bias, classes, self.n_features_in_)
-        self.coef_, self.intercept_, _ = model
-        return model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -227,7 +214,7 @@ class LinearClassifierMixin(CaptionMixin):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        return as_scores(_linear(self, X))
+        return as_scores(linear_predictions(self, X))
 
     def predict(self, X):
         """Predict class labels. Rows are not clipped.
@@ -330,9 +317,9 @@ class LinearClassifierMixin(CaptionMixin):
         return logarithms_of(self.predict_proba(X))
 
 
-def targets_at(values, family, ends):
+def targets_at(values, link, ends):
     """Return predictions, between ends, where linear functions of rows have such values."""
-    inverse = INVERSE_LINKS[family.loss(1).link]
+    inverse = INVERSE_LINKS[link]
     with np.errstate(over="ignore"):
         return np.clip(inverse(values), *ends)
 
@@ -354,7 +341,8 @@ def logarithms_of(probabilities):
     return np.log(probabilities)
 
 
-def _linear(estimator, X):
+def linear_predictions(estimator, X):
+    """Return the linear functions of rows that a fit published."""
     check_is_fitted(estimator)
     # Sparse, whatever its fit takes.
     X = validate_numbers(estimator, X, accept_sparse="csr", reset=False)

@@ -13,10 +13,11 @@ from skdp._ball._solver import (
     start_inside,
 )
 from skdp._checks import check_finite
-from skdp._estimator import NO_GROUPS
+from skdp._estimator import NO_GROUPS, RecordPrivateEstimator, captioned_box
+from skdp._families.family import Family
 from skdp._rows.numbers import are_many_floats, validate_numbers
 from skdp._sklearn import _fit_context
-from skdp.linear_model._base import RowPrivateEstimator, weights_public
+from skdp.linear_model._base import publish, weights_public
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._method import Method, Training
 
@@ -102,17 +103,6 @@ def place_in_ball(rows, plan, run):
     return following(plan, ball, stretch, bias, run), ball
 
 
-def publish(model, attributes, *, sometimes=()):
-    """Set attributes of a fit by their names, and forget those that only an earlier fit has.
-
-    `sometimes` are the names of those that not every fit has.
-    """
-    for name in sometimes:
-        vars(model).pop(name, None)
-    for name, value in attributes.items():
-        setattr(model, name, value)
-
-
 def publish_ball(model, ball):
     """Publish what was learnt of the rows; None forgets what an earlier fit did."""
     found = {}
@@ -128,12 +118,78 @@ def published_ball(model):
     return Ball(model.center_, model.scale_, model.radius_)
 
 
-class BaseLinear(RowPrivateEstimator):
-    """Linear models that protect rows: what their parameters say, and what a fit of them publishes.
+def fit_to(model, method, rows, units, also_public=(), also_not_covered=()):
+    """Fit a model to rows, in memory or in partitions (`MemoryRows`), and publish: return it.
 
-    Subclasses make a `Method` of their parameters. Their `fit` says what it takes.
+    Targets are in `units`. Public is, beside what the parameters say, `also_public`. The plan is
+    made by the method that bounds the rows. The report comes first: no coefficients are without
+    theirs.
+    """
+    plan = plan_by(
+        model,
+        method,
+        rows.treatment.family,
+        rows.sizes,
+        by_group=rows.are_grouped,
+        scale=rows.scale,
+    )
+    run = plan.start(model.random_state)
+    with rows.at_work():
+        solution = solve(method, rows, plan, units, run)
+    run.finish()
+    coefs = solution.of_rows()
+    check_finite(coefs)
+    training, steps = solution.training, solution.steps
+    model.privacy_report_ = training.plan.report(
+        steps=steps,
+        reproducible=run.reproducible,
+        also_public=training.family.assumed + method.assumed + also_public,
+        not_covered=(*plan.budget.not_covered, *also_not_covered),
+    )
+    publish_ball(model, training.ball)
+    linear = method.linear_model(training, coefs)
+    publish(model, training.family.attributes(linear, training.units))
+    publish(model, method.attributes(training, steps, linear), sometimes=method.sometimes)
+    return model
+
+
+def plan_by(model, method, family, sizes, *, by_group=False, scale=None):
+    """Return the plan of a fit by a method, to records whose weights have such a scale."""
+    method.check(sizes, family)
+    budget = budget_by(model, method, family, sizes[0], by_group)
+    return method.plan(sizes, family, budget, scale=scale)
+
+
+def budget_by(model, method, family, n_records, by_group=False):
+    """Return the budget of a fit by a method and a family, made before rows were read.
+
+    Whatever read them may have changed parameters since.
+    """
+    if by_group and not method.takes_groups:
+        raise ValueError(NO_GROUPS.format("estimator", type(model).__name__))
+    budget = model._budget(n_records, by_group)
+    if not budget.is_private == method.is_private == family.is_private:
+        raise ValueError(EPSILON_CHANGED)
+    return budget
+
+
+class BaseLinear(RecordPrivateEstimator):
+    """Linear models that protect rows: what their parameters say in the same way everywhere.
+
+    Subclasses make a `Method` and a `Family` of their parameters. Their `fit` says what it takes.
     """
 
+    # Parameters of the constructors of subclasses; those that lack `classes` are regressors.
+    alpha: float
+    fit_intercept: bool
+    epsilon: float
+    adjacency: str
+    data_norm: float | None
+    classes: object
+    # A fit publishes this.
+    n_features_in_: int
+    # The mixins of regressors and of classifiers make a family of their parameters.
+    _family: Callable[..., Family]
     _method: Callable[..., Method]
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -173,68 +229,25 @@ class BaseLinear(RowPrivateEstimator):
         """
         method, family = self._method(), self._family()
         rows, units = read_rows(self, method, family, X, y, public_weight)
-        plan = self._plan_for(rows, method)
-        return self._fit(method, rows, plan, units, weights_public(public_weight))
+        return fit_to(self, method, rows, units, weights_public(public_weight))
+
+    @property
+    def _uses_feature_bounds(self):
+        return self._method().uses_feature_bounds
 
     def _takes_sparse(self):
         return self._method().takes_sparse
+
+    def _check_targets(self, y):
+        self._family().check(y)
 
     def _assumed(self):
         return self._family().assumed + super()._assumed() + self._method().assumed
 
     def _plan(self, n_records, n_features, n_targets=1, *, by_group=False):
         """Return the plan of a fit to records of such sizes."""
-        sizes, family = (n_records, n_features, n_targets), self._family()
-        return self._plan_by(self._method(), family, sizes, by_group=by_group)
+        sizes = n_records, n_features, n_targets
+        return plan_by(self, self._method(), self._family(), sizes, by_group=by_group)
 
-    def _plan_for(self, rows, method):
-        """Return the plan of a fit to rows, by the method that bounds them."""
-        return self._plan_by(
-            method,
-            rows.treatment.family,
-            rows.sizes,
-            by_group=rows.are_grouped,
-            scale=rows.scale,
-        )
-
-    def _plan_by(self, method, family, sizes, *, by_group=False, scale=None):
-        """Return the plan of a fit by a method, to records whose weights have such a scale."""
-        method.check(sizes, family)
-        budget = self._budget_for(method, family, sizes[0], by_group)
-        return method.plan(sizes, family, budget, scale=scale)
-
-    def _budget_for(self, method, family, n_records, by_group=False):
-        """Return the budget of a fit by a method and a family, made before rows were read.
-
-        Whatever read them may have changed parameters since.
-        """
-        if by_group and not method.takes_groups:
-            raise ValueError(NO_GROUPS.format("estimator", type(self).__name__))
-        budget = self._budget(n_records, by_group)
-        if not budget.is_private == method.is_private == family.is_private:
-            raise ValueError(EPSILON_CHANGED)
-        return budget
-
-    def _fit(self, method, rows, plan, units, also_public=(), also_not_covered=()):
-        """Fit to rows, in memory or in partitions (`MemoryRows`), by a plan, and publish.
-
-        Targets are in `units`. Public is, beside what the parameters say, `also_public`. The report
-        comes first: no coefficients are without theirs.
-        """
-        run = plan.start(self.random_state)
-        with rows.at_work():
-            solution = solve(method, rows, plan, units, run)
-        run.finish()
-        training, steps = solution.training, solution.steps
-        self.privacy_report_ = method.report(
-            training.plan,
-            steps,
-            reproducible=run.reproducible,
-            also_public=training.family.assumed + method.assumed + also_public,
-            not_covered=(*plan.budget.not_covered, *also_not_covered),
-        )
-        publish_ball(self, training.ball)
-        linear = self._set_coefs(solution.of_rows(), training.bias, training.units)
-        found = method.attributes(training, steps, linear)
-        publish(self, found, sometimes=method.sometimes)
-        return self
+    def _sk_visual_block_(self):
+        return captioned_box(self)

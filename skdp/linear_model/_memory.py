@@ -33,8 +33,8 @@ class Records(NamedTuple):
 class MemoryRows:
     """Rows and their targets, which a fit moves, places and asks.
 
-    Rows in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods, but for the
-    sizes and for `records`, which memory alone offers. The treatment says how rows are bounded and
+    Rows in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods, but for
+    `records`, which memory alone offers. The treatment says how rows are bounded and
     placed. What answers queries is made when it is first asked, and dropped when rows are placed.
     """
 

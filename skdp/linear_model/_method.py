@@ -55,6 +55,8 @@ class Method:
     takes_sparse: ClassVar[bool] = True
     # A clip that is given is for rows as they are: a ball is then learnt only if it is asked for.
     clips_rows_as_they_are: ClassVar[bool] = False
+    # A method that has a setting `feature_bounds` may make no use of it.
+    uses_feature_bounds: ClassVar[bool] = True
     # Records may be groups of rows.
     takes_groups: ClassVar[bool] = False
     # Names of attributes that not every fit has.
@@ -152,11 +154,10 @@ class Method:
         """Return the coefficients that steps lead to, in the units of the ball, and the steps."""
         raise NotImplementedError
 
-    def report(self, plan, steps, *, reproducible, also_public, not_covered):
-        """Return the report of a fit by a plan whose steps are known."""
-        return plan.report(
-            reproducible=reproducible, also_public=also_public, not_covered=not_covered
-        )
+    def linear_model(self, training, coefs):
+        """Return the `LinearModel` of coefficients of rows as they are, the intercept's last."""
+        n_features = coefs.shape[1] - bool(self.fit_intercept)
+        return training.family.linear_model(coefs, training.bias, training.units, n_features)
 
     def attributes(self, training, steps, linear):
         """Return what a fit publishes beside the `LinearModel`, by the name of the attribute."""

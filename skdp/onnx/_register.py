@@ -3,6 +3,7 @@
 from skl2onnx import update_registered_converter
 from skl2onnx.operator_converters.pipelines import convert_pipeline
 from skl2onnx.shape_calculators.pipelines import pipeline_shape_calculator
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp import additive, linear_model, preprocessing
 from skdp.accountant import PrivacyReport
@@ -11,7 +12,6 @@ from skdp.calibration import (
     DPConformalClassifier,
     DPConformalRegressor,
 )
-from skdp.linear_model._base import LinearClassifierMixin, LinearRegressorMixin
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.onnx import _graphs, _tables
 from skdp.pipeline import DPPipeline
@@ -132,12 +132,12 @@ _TRANSFORMERS = {
 
 def register():
     """Tell skl2onnx what it needs to convert estimators of this package."""
-    classifiers = dict.fromkeys(_of_kind(LinearClassifierMixin), _graphs.convert_classifier)
+    classifiers = dict.fromkeys(_of_kind(ClassifierMixin), _graphs.convert_classifier)
     classifiers[additive.DPAdditiveClassifier] = _graphs.convert_classifier
     classifiers[DPCalibratedClassifier] = _graphs.convert_calibrated
     for kind, convert in classifiers.items():
         _tell(kind, _graphs.classifier_shape, convert, options=_OPTIONS)
-    for kind in (*_of_kind(LinearRegressorMixin), additive.DPAdditiveRegressor):
+    for kind in (*_of_kind(RegressorMixin), additive.DPAdditiveRegressor):
         _tell(kind, _graphs.regressor_shape, _graphs.convert_regressor)
     for kind, convert in _TRANSFORMERS.items():
         _tell(kind, _graphs.transformer_shape, convert)

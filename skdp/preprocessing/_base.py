@@ -3,7 +3,7 @@
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._estimator import CaptionMixin, RecordPrivateEstimator
+from skdp._estimator import RecordPrivateEstimator, captioned_box
 from skdp._rows.bounds import counted_rows
 from skdp._rows.fused import sums_of
 from skdp._rows.groups import encode_groups
@@ -11,7 +11,7 @@ from skdp._rows.numbers import validate_numbers
 from skdp.preprocessing._solver import CountedColumns
 
 
-class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator):
+class PrivateTransformer(TransformerMixin, RecordPrivateEstimator):
     """A transformer that learns from the records it protects.
 
     Subclasses have `_plan`, which makes the plan of a fit from the numbers of rows and features.
@@ -20,6 +20,9 @@ class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator)
     with the range of each column; both up to rounding in the type of the output, which is float32
     only where that can hold the range.
     """
+
+    def _sk_visual_block_(self):
+        return captioned_box(self)
 
     def _start(self, X, groups):
         """Plan a fit and start it: return the plan, its run or None, and which rows count.

@@ -122,7 +122,7 @@ def test_copies_cannot_be_written_to(data):
 
 
 class _Fails(DaskDPRidge):
-    def _plan_by(self, *parts, **how):
+    def _budget(self, *parts, **how):
         assert len(_pinned._PINNED) == N_PARTS
         raise KeyError("the client's own")
 
@@ -185,11 +185,11 @@ def test_rows_that_change_while_they_are_loaded_are_refused_and_not_charged(
 class _Loses(DaskDPRidge):
     """Loses copies before the first release."""
 
-    def _plan_by(self, *parts, **how):
+    def _budget(self, *parts, **how):
         for key in list(_pinned._PINNED)[::2]:
             del _pinned._PINNED[key]
         self._lost()
-        return super()._plan_by(*parts, **how)
+        return super()._budget(*parts, **how)
 
 
 @pytest.mark.long

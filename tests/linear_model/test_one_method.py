@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.extend import DPBaseEstimator
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,
@@ -17,6 +16,7 @@ from skdp.linear_model import (
     DPSGDClassifier,
     DPSGDRegressor,
 )
+from tests.extend._templates import own_estimators
 
 CLASSIFIERS = DPLogisticRegression, DPCDClassifier, DPSCDClassifier, DPSGDClassifier
 REGRESSORS = (
@@ -97,24 +97,24 @@ def test_so_it_is_where_a_table_is_read(kind, before, after):
     assert not hasattr(model, "privacy_report_")
 
 
-class _OfMyOwn(DPBaseEstimator):
-    def __init__(
-        self, *, epsilon=1.0, delta="auto", adjacency="zero_out", ledger=None, random_state=None
-    ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.ledger = ledger
-        self.random_state = random_state
-
-    def plan_releases(self, sizes):
-        return []
-
-
 @pytest.mark.parametrize(
     "model",
-    [DPCDClassifier(), DPCDLasso(), DPSCDClassifier(), DPSGDClassifier(), _OfMyOwn()],
+    [
+        DPCDClassifier(),
+        DPCDLasso(),
+        DPSCDClassifier(),
+        DPSGDClassifier(),
+        own_estimators.DPMedian([0.0]),
+    ],
 )
 def test_models_that_protect_rows_foresee_no_groups(model):
     with pytest.raises(ValueError, match="protects rows and takes no groups"):
         model._preview(1000, 5, 1, by_group=True)
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_predictions_need_no_plan(kind):
+    model, X, y = made_up(kind)
+    expected = model.fit(X, y).predict(X)
+    model.set_params(ball_budget=-1.0, target_bounds=(1, 0))
+    np.testing.assert_array_equal(model.predict(X), expected)

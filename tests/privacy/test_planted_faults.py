@@ -16,6 +16,7 @@ from skdp.linear_model import (
     WALRClassifier,
 )
 from tests.door import (
+    DPSGD,
     CertifiedRows,
     GaussianMechanism,
     PoissonSampler,
@@ -125,10 +126,10 @@ def warning_of_the_data(patch):
 
 
 def coefficient_without_release(patch):
-    solve = DPSGDClassifier._set_coefs
+    solve = DPSGD.linear_model
 
-    def publish(self, weights, *rest):
-        solve(self, weights + 1e-9 * self._seen, *rest)
+    def publish(self, training, coefs):
+        return solve(self, training, coefs + 1e-9 * DPSGDClassifier._seen)
 
     def clip_rows(X, **options):
         rows = _bounds.clip_rows(X, **options)
@@ -136,7 +137,7 @@ def coefficient_without_release(patch):
         return rows
 
     patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
-    patch.setattr(DPSGDClassifier, "_set_coefs", publish)
+    patch.setattr(DPSGD, "linear_model", publish)
     set_clip_rows(patch, clip_rows)
 
 

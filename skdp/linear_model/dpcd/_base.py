@@ -1,10 +1,9 @@
-"""What the DP-CD estimators share."""
+"""What the DP-CD estimators share: constraints of parameters, and the method that these make."""
 
 from numbers import Integral, Real
 
 from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import BALL_CONSTRAINTS, COMMON_CONSTRAINTS, POSITIVE, is_private
-from skdp.linear_model._fit import BaseLinear
 from skdp.linear_model.dpcd._method import CyclicDPCD, GreedyDPCD
 
 _COUNT = Interval(Integral, 1, 10**9, closed="both")
@@ -27,47 +26,26 @@ CONSTRAINTS = {
 }
 
 
-class BaseDPCD(BaseLinear):
-    """What the DP-CD estimators share."""
-
-    # Parameters of the constructors of subclasses.
-    average_every: int | str | None
-    ball_budget: float | str
-    clip_by: str
-    clipping_norm: float | str
-    coef_bounds: object
-    feature_bounds: object
-    l1_ratio: float
-    max_iter: int
-    selection: str
-    shrinkage: float | str
-    smoothness: object
-    smoothness_budget: float
-    step_size: float | str
-
-    # Estimators without these parameters have such a penalty, of coefficients of any sign.
-    penalty: str = "elasticnet"
-    positive: bool = False
-
-    def _method(self):
-        kind = GreedyDPCD if self.selection == "greedy" else CyclicDPCD
-        return kind(
-            alpha=self.alpha,
-            fit_intercept=self.fit_intercept,
-            data_norm=self.data_norm,
-            ball_budget=self.ball_budget,
-            max_iter=self.max_iter,
-            clipping_norm=self.clipping_norm,
-            is_private=is_private(self),
-            penalty=self.penalty,
-            l1_ratio=self.l1_ratio,
-            positive=self.positive,
-            coef_bounds=self.coef_bounds,
-            feature_bounds=self.feature_bounds,
-            smoothness_budget=self.smoothness_budget,
-            clip_by=self.clip_by,
-            smoothness=self.smoothness,
-            average_every=self.average_every,
-            shrinkage=self.shrinkage,
-            step_size=self.step_size,
-        )
+def method_of(model, *, l1_ratio, penalty="elasticnet", positive=False):
+    """Return the `DPCD` that a model's parameters ask for, with such a penalty."""
+    kind = GreedyDPCD if model.selection == "greedy" else CyclicDPCD
+    return kind(
+        alpha=model.alpha,
+        fit_intercept=model.fit_intercept,
+        data_norm=model.data_norm,
+        ball_budget=model.ball_budget,
+        max_iter=model.max_iter,
+        clipping_norm=model.clipping_norm,
+        is_private=is_private(model),
+        penalty=penalty,
+        l1_ratio=l1_ratio,
+        positive=positive,
+        coef_bounds=model.coef_bounds,
+        feature_bounds=model.feature_bounds,
+        smoothness_budget=model.smoothness_budget,
+        clip_by=model.clip_by,
+        smoothness=model.smoothness,
+        average_every=model.average_every,
+        shrinkage=model.shrinkage,
+        step_size=model.step_size,
+    )

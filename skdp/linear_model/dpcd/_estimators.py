@@ -7,13 +7,14 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import CLASS_CONSTRAINTS, LinearClassifierMixin, LinearRegressorMixin
-from skdp.linear_model.dpcd._base import CONSTRAINTS, BaseDPCD
+from skdp.linear_model._fit import BaseLinear
+from skdp.linear_model.dpcd._base import CONSTRAINTS, method_of
 
 _SHARE = Interval(Real, 0, 1, closed="both")
 _REGRESSION = {**CONSTRAINTS, "positive": ["boolean"], "target_bounds": ["array-like", None]}
 
 
-class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
+class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseLinear):
     r"""Elastic-net regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or whose
@@ -282,6 +283,9 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         # The penalty has one strength for all targets.
         return replace(super()._family(has_exposure=has_exposure), of_one_width=True)
 
+    def _method(self):
+        return method_of(self, l1_ratio=self.l1_ratio, positive=self.positive)
+
 
 class DPCDLasso(DPCDElasticNet):
     r"""Sparse linear regression (LASSO) by differentially private coordinate descent (DP-CD).
@@ -544,7 +548,7 @@ class DPCDLasso(DPCDElasticNet):
         self.random_state = random_state
 
 
-class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
+class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseLinear):
     r"""Logistic regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or whose
@@ -817,3 +821,6 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         self.verbose = verbose
         self.ledger = ledger
         self.random_state = random_state
+
+    def _method(self):
+        return method_of(self, l1_ratio=self.l1_ratio, penalty=self.penalty)

@@ -92,21 +92,17 @@ class DPCD(Method):
         elif self.smoothness not in ("private", "bounds"):
             raise ValueError("smoothness must be 'private', 'bounds' or an array.")
 
-    def report(self, plan, steps, *, reproducible, also_public, not_covered):
-        """Return the report of a fit by a plan whose steps are known."""
-        return plan.report(
-            clip=steps.clipping_norm,
-            reproducible=reproducible,
-            also_public=also_public,
-            not_covered=not_covered,
-        )
+    def linear_model(self, training, coefs):
+        """Return the `LinearModel` of coefficients of rows as they are, the intercept's last."""
+        linear = super().linear_model(training, coefs)
+        box = self._coefficient_box(np.shape(linear.coef)[-1])
+        # Units may move a coefficient past the end of its interval by rounding.
+        return linear._replace(coef=np.clip(linear.coef, *box))
 
     def attributes(self, training, steps, linear):
         """Return what a fit publishes beside the `LinearModel`, by the name of the attribute."""
-        plan, n_features = training.plan, np.shape(linear.coef)[-1]
+        plan = training.plan
         return {
-            # Units may move a coefficient past the end of its interval by rounding.
-            "coef_": np.clip(linear.coef, *self._coefficient_box(n_features)),
             "n_iter_": plan.n_passes,
             "clipping_norm_": steps.clipping_norm,
             "step_size_": plan.step_size,

@@ -179,7 +179,7 @@ class DPCDPlan(SteppedPlan):
         clip = scaled(self.clipping_norm, radius / self.ball.data_norm)
         return replace(self, clipping_norm=clip)
 
-    def report(self, *, clip=None, **changes):
+    def report(self, *, steps=None, **changes):
         """Return the report of a run of this plan, see `Plan.report`, with C where that bounds all.
 
         By row a pass may add more than C to columns of large thresholds, and an automatic C doesn't
@@ -187,7 +187,8 @@ class DPCDPlan(SteppedPlan):
         """
         alone = self.squares is self.ranges is self.ball is None
         bounds_all = alone and not self.by_row and self.clipping_norm != "auto"
-        return super().report(clipping=clip if bounds_all else None, **changes)
+        clip = steps.clipping_norm if bounds_all and steps is not None else None
+        return super().report(clipping=clip, **changes)
 
 
 def plan_dpcd(

@@ -28,44 +28,27 @@ _CONSTRAINTS = {
 }
 
 
-class _BaseDPSCD(BaseLinear):
-    """What the DP-SCD estimators share."""
-
-    # Parameters of the constructors of subclasses.
-    average: bool
-    ball_budget: float | str
-    batch_size: int | str
-    clipping_norm: float | str
-    feature_bounds: object
-    max_iter: int
-    noisy_dual: bool
-    proximal: float | str
-    solver: str
-
-    def _method(self):
-        return DPSCD(
-            alpha=self.alpha,
-            fit_intercept=self.fit_intercept,
-            data_norm=self.data_norm,
-            ball_budget=self.ball_budget,
-            max_iter=self.max_iter,
-            clipping_norm=self.clipping_norm,
-            is_private=is_private(self),
-            n_jobs=self.n_jobs,
-            solver=self.solver,
-            batch_size=self.batch_size,
-            noisy_dual=self.noisy_dual,
-            feature_bounds=self.feature_bounds,
-            average=self.average,
-            proximal=self.proximal,
-        )
-
-    @property
-    def _uses_feature_bounds(self):
-        return self.solver == "primal"
+def _method_of(model):
+    """Return the `DPSCD` that a model's parameters ask for."""
+    return DPSCD(
+        alpha=model.alpha,
+        fit_intercept=model.fit_intercept,
+        data_norm=model.data_norm,
+        ball_budget=model.ball_budget,
+        max_iter=model.max_iter,
+        clipping_norm=model.clipping_norm,
+        is_private=is_private(model),
+        n_jobs=model.n_jobs,
+        solver=model.solver,
+        batch_size=model.batch_size,
+        noisy_dual=model.noisy_dual,
+        feature_bounds=model.feature_bounds,
+        average=model.average,
+        proximal=model.proximal,
+    )
 
 
-class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
+class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseLinear):
     r"""Ridge regression by differentially private dual coordinate descent (DP-SCD).
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or clipped
@@ -288,8 +271,11 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         self.ledger = ledger
         self.random_state = random_state
 
+    def _method(self):
+        return _method_of(self)
 
-class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
+
+class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseLinear):
     r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or clipped
@@ -526,3 +512,6 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
 
     def _family(self, *, has_exposure=False):
         return replace(super()._family(has_exposure=has_exposure), loss_name=self.loss)
+
+    def _method(self):
+        return _method_of(self)

@@ -41,6 +41,11 @@ class DPSCD(Method):
         """Whether rows may be sparse."""
         return str(self.solver) == "dual"
 
+    @property
+    def uses_feature_bounds(self):
+        """Whether the setting `feature_bounds` bounds anything."""
+        return self.solver == "primal"
+
     def order_of(self, X):
         """Return the order in memory that the solver reads X in; "primal" copies it by columns.
 

@@ -6,20 +6,22 @@ from secrets import token_hex
 
 import numpy as np
 
-from skdp._checks import check_finite, check_sample_epsilon
+from skdp._checks import check_finite
+from skdp._estimator import report_of
+from skdp._release.plan import CLASSES_READ
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
     BATCH_CONSTRAINTS,
     POSITIVE,
     is_private,
+    publish,
     weights_public,
 )
-from skdp.linear_model._fit import BaseLinear, publish, read_rows
+from skdp.linear_model._fit import BaseLinear, budget_by, fit_to, read_rows
 from skdp.linear_model.dpsgd import _tuned as tuned
 from skdp.linear_model.dpsgd._method import DPSGD, sizes_of_steps
 
-BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
 APART = "that no record was shown to two calls of partial_fit"
 
 CONSTRAINTS = {
@@ -114,23 +116,10 @@ class BaseDPSGD(BaseLinear):
         TypeError
             If X is of a kind that can't be read.
         """
-        method, family = self._method(), self._family()
+        method, family = replace(self._method(), sample_epsilon=sample_epsilon), self._family()
         rows, units = read_rows(self, method, family, X, y, public_weight)
-        sizes = rows.sizes
-        method.check(sizes, family)
-        budget = self._budget_for(method, family, sizes[0])
-        also_public = weights_public(public_weight)
-        if sample_epsilon is not None:
-            if method.mechanism != "laplace":
-                raise ValueError("sample_epsilon needs mechanism='laplace'.")
-            stated = check_sample_epsilon(sample_epsilon, sizes[0], budget.epsilon)
-            method, also_public = (
-                replace(method, sample_epsilon=stated),
-                (*also_public, BUDGETS_STATED),
-            )
         method = method.bounded_by(rows.records())
-        plan = method.plan(sizes, family, budget, scale=rows.scale)
-        return self._fit(method, rows, plan, units, also_public)
+        return fit_to(self, method, rows, units, weights_public(public_weight))
 
     def _method(self):
         return DPSGD(
@@ -152,50 +141,68 @@ class BaseDPSGD(BaseLinear):
             power_t=self.power_t,
         )
 
-    def _take_in(self, method, rows, settings, also_public=()):
-        """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
 
-        `settings` must stay the same from call to call.
-        """
-        (n_rows, n_features, n_outputs), records = rows.sizes, rows.records()
-        family, shape = rows.treatment.family, (n_outputs, method.n_columns(n_features))
-        settings = (*shape, self.fit_intercept, float(self.data_norm), self.adjacency, *settings)
-        zero = np.zeros(shape)
-        before = self._stream or _Stream(settings, zero, zero)
-        if before.settings != settings:
-            raise ValueError(
-                "fit_intercept, data_norm, target_bounds, adjacency and the numbers of columns and "
-                "targets must stay the same in all calls of partial_fit; fit starts afresh."
-            )
-        budget, name = self._budget_for(method, family, n_rows), before.name
-        n_calls = before.n_calls + 1
-        if budget.account is not None:
-            name = token_hex(16)
-            budget = replace(budget, account=budget.account._replace(states=(before.name, name)))
-        method = method.bounded_by(records)
-        plan = method.plan_call(
-            rows.sizes, family, budget, scale=rows.scale, n_calls=n_calls, before=before.report
+def take_in(model, method, rows, settings, also_public=()):
+    """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
+
+    `settings` must stay the same from call to call.
+    """
+    (n_rows, n_features, n_outputs), records = rows.sizes, rows.records()
+    family, shape = rows.treatment.family, (n_outputs, method.n_columns(n_features))
+    settings = (*shape, model.fit_intercept, float(model.data_norm), model.adjacency, *settings)
+    zero = np.zeros(shape)
+    before = model._stream or _Stream(settings, zero, zero)
+    if before.settings != settings:
+        raise ValueError(
+            "fit_intercept, data_norm, target_bounds, adjacency and the numbers of columns and "
+            "targets must stay the same in all calls of partial_fit; fit starts afresh."
         )
-        run = plan.start(self.random_state)
-        coefs = method.descend(plan, family, records, run, average=False, start=before.weights)
-        check_finite(coefs)
-        run.finish()
-        seeded = run.reproducible or (before.n_calls > 0 and before.report.reproducible)
-        also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
-        report = plan.report(reproducible=seeded, also_public=also_public)
-        # With the power p, the t-th of T iterates counts about (p + 1) t**p / T**(p + 1) in it.
-        power = tuned.STREAM_AVERAGE_POWER
-        share = (power + 1.0) / (n_calls + power)
-        mean = (1.0 - share) * before.mean + share * coefs
-        after = _Stream(settings, coefs, mean, n_calls, report, also_public, name)
-        if n_calls == 1:
-            self.privacy_report_ = report
-        else:
-            # It covers the calls before, too.
-            self._restate(report)
-        self._stream = after
-        publish(self, sizes_of_steps(plan, n_calls))
-        return mean if self.average else coefs
+    budget, name = budget_by(model, method, family, n_rows), before.name
+    n_calls = before.n_calls + 1
+    if budget.account is not None:
+        name = token_hex(16)
+        budget = replace(budget, account=budget.account._replace(states=(before.name, name)))
+    method = method.bounded_by(records)
+    plan = method.plan_call(
+        rows.sizes, family, budget, scale=rows.scale, n_calls=n_calls, before=before.report
+    )
+    run = plan.start(model.random_state)
+    coefs = method.descend(plan, family, records, run, average=False, start=before.weights)
+    check_finite(coefs)
+    run.finish()
+    seeded = run.reproducible or (before.n_calls > 0 and before.report.reproducible)
+    also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
+    report = plan.report(reproducible=seeded, also_public=also_public)
+    # With the power p, the t-th of T iterates counts about (p + 1) t**p / T**(p + 1) in it.
+    power = tuned.STREAM_AVERAGE_POWER
+    share = (power + 1.0) / (n_calls + power)
+    mean = (1.0 - share) * before.mean + share * coefs
+    after = _Stream(settings, coefs, mean, n_calls, report, also_public, name)
+    if n_calls == 1:
+        model.privacy_report_ = report
+    else:
+        # It covers the calls before, too.
+        model._restate(report)
+    model._stream = after
+    publish(model, sizes_of_steps(plan, n_calls))
+    return mean if model.average else coefs
+
+
+def declared_classes(model, classes):
+    """Return the classes of a stream, and whether a fit before it read them from y."""
+    is_first = model._stream is None
+    known = model.classes if is_first else model.classes_
+    both = known is not None and classes is not None
+    if both and set(np.ravel(classes).tolist()) != set(np.ravel(known).tolist()):
+        raise ValueError("classes must be the same in every call of partial_fit.")
+    declared = known if classes is None else classes
+    if declared is None and not hasattr(model, "classes_"):
+        raise ValueError("classes must be given to the first call of partial_fit.")
+    report = report_of(model)
+    was_read = report is not None and CLASSES_READ in report.assumed_public
+    if declared is None:
+        return model.classes_, was_read
+    return declared, was_read and not is_first
 
 
 def takes_streams(estimator):

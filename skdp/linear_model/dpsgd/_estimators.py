@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -15,11 +14,18 @@ from skdp.linear_model._base import (
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
+    publish_coefs,
     weights_public,
 )
 from skdp.linear_model._fit import publish_ball, read_numbers_of
 from skdp.linear_model._memory import MemoryRows
-from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, takes_streams
+from skdp.linear_model.dpsgd._base import (
+    CONSTRAINTS,
+    BaseDPSGD,
+    declared_classes,
+    take_in,
+    takes_streams,
+)
 
 
 class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
@@ -319,9 +325,9 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
         # 3. plan from public numbers, 4. solve and 5. publish
         also_public = weights_public(public_weight) + self._assumed()
-        coefs = self._take_in(method, rows, units[:2], also_public)
+        coefs = take_in(self, method, rows, units[:2], also_public)
         publish_ball(self, None)
-        self._set_coefs(coefs, method.row_bounds.bias_in(None), units)
+        publish_coefs(self, family, coefs, method.row_bounds.bias_in(None), units)
         return self
 
     def _family(self, *, has_exposure=False):
@@ -522,9 +528,6 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     (1, 0)-DP
     """
 
-    # Classes count as read from y where the last fit recorded nothing of them.
-    _classes_read = True
-
     _parameter_constraints = {**CONSTRAINTS, **MARGIN_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
@@ -623,10 +626,9 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
-        first = self._stream is None
         method, family = self._method(), self._family()
-        X, y = read_numbers_of(self, family, X, y, order="C", reset=first)
-        classes, read_from_y = self._declared(classes, first)
+        X, y = read_numbers_of(self, family, X, y, order="C", reset=self._stream is None)
+        classes, read_from_y = declared_classes(self, classes)
         family = replace(family, classes=classes)
         targets, classes = family.read(y)
         method.check((*X.shape, targets.shape[1]), family)
@@ -638,30 +640,10 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         also_public += weights_public(public_weight)
 
         # 3. plan from public numbers, 4. solve and 5. publish
-        coefs = self._take_in(method, rows, (), also_public)
+        coefs = take_in(self, method, rows, (), also_public)
         publish_ball(self, None)
-        self._set_coefs(coefs, method.row_bounds.bias_in(None), classes)
-        self._classes_read = read_from_y
+        publish_coefs(self, family, coefs, method.row_bounds.bias_in(None), classes)
         return self
-
-    def _set_coefs(self, coefs, bias, classes):
-        self._classes_read = self.classes is None
-        return super()._set_coefs(coefs, bias, classes)
-
-    def _declared(self, classes, first):
-        """Return the classes of a stream, and whether a fit before it read them from y."""
-        known = self.classes if first else self.classes_
-        both = known is not None and classes is not None
-        if both and set(np.ravel(classes).tolist()) != set(np.ravel(known).tolist()):
-            raise ValueError("classes must be the same in every call of partial_fit.")
-        declared = known if classes is None else classes
-        if declared is None and not hasattr(self, "classes_"):
-            raise ValueError("classes must be given to the first call of partial_fit.")
-        report = getattr(self, "privacy_report_", None)
-        was_read = report is not None and self._classes_read
-        if declared is None:
-            return self.classes_, was_read
-        return declared, was_read and not first
 
     def _family(self, *, has_exposure=False):
         family = super()._family(has_exposure=has_exposure)

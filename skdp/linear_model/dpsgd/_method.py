@@ -3,9 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
-from skdp._checks import check_positive, check_word
+from skdp._checks import check_positive, check_sample_epsilon, check_word
 from skdp._families.penalties import make_penalty
 from skdp._rows.bounds import augmented_norm, summation_slack
 from skdp._rows.threads import BLOCK_ROWS
@@ -19,6 +17,8 @@ from skdp.linear_model.dpsgd._plan import (
     plan_dpsgd_stream,
 )
 from skdp.linear_model.dpsgd._solver import solve_dpsgd
+
+_BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,10 +36,15 @@ class DPSGD(Method):
     # A fit leaves no stream behind.
     sometimes: ClassVar = ("_stream",)
 
-    # Public epsilons of the records, if they stated some.
-    sample_epsilon: np.ndarray | None = None
+    # Public epsilons of the records, if they stated some, as they were given.
+    sample_epsilon: object = None
     # Without privacy rows are not clipped, and only the longest of them bounds the others.
     longest: float | None = None
+
+    @property
+    def assumed(self):
+        """What the report of a fit assumes public."""
+        return () if self.sample_epsilon is None else (_BUDGETS_STATED,)
 
     @property
     def without_ball(self):
@@ -61,6 +66,11 @@ class DPSGD(Method):
         problem = self._problem(sizes, family, scale)
         mechanism = check_word(self.mechanism, "mechanism", ("gaussian", "laplace"))
         data_norm = check_positive(self.data_norm, "data_norm")
+        stated = self.sample_epsilon
+        if stated is not None:
+            if mechanism != "laplace":
+                raise ValueError("sample_epsilon needs mechanism='laplace'.")
+            stated = check_sample_epsilon(stated, sizes[0], budget.epsilon)
         ranges, ball, _ = self.plan_learning(sizes, family, budget, data_norm)
         if mechanism == "laplace":
             return plan_dpsgd_laplace(
@@ -70,7 +80,7 @@ class DPSGD(Method):
                 max_iter=self.max_iter,
                 batch_size=self.batch_size,
                 clipping_norm=self.clipping_norm,
-                sample_epsilon=self.sample_epsilon,
+                sample_epsilon=stated,
             )
         return plan_dpsgd(
             problem,

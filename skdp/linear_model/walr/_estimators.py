@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp._checks import check_count, check_finite, read_numbers
-from skdp._estimator import PrivateEstimator
+from skdp._estimator import PrivateEstimator, captioned_box
 from skdp._release.plan import resolve_batch_size, resolve_delta
 from skdp._rows.numbers import validate_numbers
 from skdp._rows.threads import single_threaded_blas
@@ -19,7 +19,7 @@ from skdp._sklearn import (
     validate_arrays,
 )
 from skdp.exceptions import PrivacyWarning, warn_user
-from skdp.linear_model._base import POSITIVE, LinearClassifierMixin
+from skdp.linear_model._base import POSITIVE, LinearClassifierMixin, publish_coefs
 from skdp.linear_model.walr import _tuned as tuned
 from skdp.linear_model.walr._plan import public_coins
 from skdp.linear_model.walr._release import CONSTRAINTS, Options, prepared_rows, release_labels
@@ -336,6 +336,9 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
             warn_user(_LESS_PRIVATE, PrivacyWarning)
         return self._train(public, aggregate)
 
+    def _sk_visual_block_(self):
+        return captioned_box(self)
+
     def _train(self, public, aggregate):
         """Fit to an aggregate of these rows; nothing from here on knows a label."""
         # 4. solve
@@ -343,7 +346,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
             weights, alpha, n_iter = self._solve(public, *consistent_means(aggregate))
 
         # 5. publish
-        self._set_coefs(weights, aggregate.bias, aggregate.classes.copy())
+        publish_coefs(self, self._family(), weights, aggregate.bias, aggregate.classes.copy())
         self.alpha_, self.n_iter_ = alpha, n_iter
         self.aggregate_, self.privacy_report_ = aggregate, aggregate.report
         return self

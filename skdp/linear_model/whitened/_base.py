@@ -10,7 +10,7 @@ from skdp.linear_model._base import (
     is_private,
     weights_public,
 )
-from skdp.linear_model._fit import BaseLinear, read_rows
+from skdp.linear_model._fit import BaseLinear, fit_to, read_rows
 from skdp.linear_model.whitened._method import Whitened
 
 AUTO = StrOptions({"auto"})
@@ -98,8 +98,7 @@ class BaseWhitened(BaseLinear):
         """
         method, family = self._method(), self._family()
         rows, units = read_rows(self, method, family, X, y, public_weight, groups)
-        plan = self._plan_for(rows, method)
-        return self._fit(method, rows, plan, units, weights_public(public_weight))
+        return fit_to(self, method, rows, units, weights_public(public_weight))
 
     def _method(self):
         return Whitened(

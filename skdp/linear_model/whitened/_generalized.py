@@ -14,12 +14,14 @@ from skdp._families.targets import as_targets
 from skdp._sklearn import Interval, _fit_context, in_order_of_rows, quietly
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import (
-    LinearRegressorMixin,
     checked_target_bounds,
     is_private,
+    linear_predictions,
+    mean_family,
+    targets_at,
     weights_public,
 )
-from skdp.linear_model._fit import read_rows
+from skdp.linear_model._fit import fit_to, read_rows
 from skdp.linear_model.whitened._base import REGRESSION_CONSTRAINTS, BaseWhitened
 
 CONSTRAINTS = {**REGRESSION_CONSTRAINTS, "exposure_bounds": ["array-like", None]}
@@ -59,7 +61,7 @@ def _longest_exposure(model):
     return high if is_private(model) else math.inf
 
 
-class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
+class _GeneralizedLinear(RegressorMixin, BaseWhitened):
     """A mean that is the exponential of a linear predictor; `_power` is that of its variance."""
 
     # Subclasses have a number, or a property that follows from a parameter.
@@ -167,8 +169,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """
         method, family = self._method(), self._family(has_exposure=exposure is not None)
         rows, units = read_rows(self, method, family, X, y, public_weight, groups, exposure)
-        plan = self._plan_for(rows, method)
-        self._fit(method, rows, plan, units, weights_public(public_weight))
+        fit_to(self, method, rows, units, weights_public(public_weight))
         self._is_of_rates = exposure is not None
         return self
 
@@ -211,7 +212,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        means = super().predict(X)
+        link = "identity" if self._power == 0 else "log"
+        means = targets_at(linear_predictions(self, X), link, self.target_bounds_)
         if exposure is None:
             return means
         return self._family(has_exposure=True).during(means, exposure)
@@ -256,6 +258,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = is_private(self)
+        tags.input_tags.sparse = self._takes_sparse()
         tags.target_tags.positive_only = self._power != 0
         tags.target_tags.multi_output = self._power == 0
         return tags
@@ -867,7 +871,7 @@ class DPTweedieRegressor(_GeneralizedLinear):
         if self.power != 0:
             return super()._family(has_exposure=has_exposure)
         has_exposure = has_exposure or self.exposure_bounds is not None
-        return LinearRegressorMixin._family(self, has_exposure=has_exposure)
+        return mean_family(self, has_exposure=has_exposure)
 
     @in_order_of_rows
     def score(self, X, y, sample_weight=None, exposure=None):
@@ -903,4 +907,4 @@ class DPTweedieRegressor(_GeneralizedLinear):
             return super().score(X, y, sample_weight, exposure)
         # It refuses exposures.
         self._family(has_exposure=exposure is not None)
-        return LinearRegressorMixin.score(self, X, y, sample_weight)
+        return quietly(RegressorMixin.score, self, X, y, sample_weight)

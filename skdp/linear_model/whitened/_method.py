@@ -195,15 +195,6 @@ class Whitened(Method):
         rules = rules_of(loss, in_ball=plan.ball is not None)
         return expected_noise([expected_steps(plan, rules)], loss)
 
-    def report(self, plan, steps, *, reproducible, also_public, not_covered):
-        """Return the report of a fit by a plan whose steps are known."""
-        return plan.report(
-            n_steps=steps.n_steps,
-            reproducible=reproducible,
-            also_public=also_public,
-            not_covered=not_covered,
-        )
-
     def attributes(self, training, steps, linear):
         """Return what a fit publishes beside the `LinearModel`, by the name of the attribute."""
         found = {

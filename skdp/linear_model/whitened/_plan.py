@@ -169,11 +169,12 @@ class WhitenedPlan(Plan):
             outside=outside,
         )
 
-    def report(self, *, n_steps=1, **changes):
-        """Return the report of a run of this plan in so many steps; see `Plan.report`.
+    def report(self, *, steps=None, **changes):
+        """Return the report of a run of this plan, by the number of its steps; see `Plan.report`.
 
         Until the moment is released, one stands for all.
         """
+        n_steps = 1 if steps is None else steps.n_steps
         return super().report(costs=costs_of(self._releases_in(n_steps)), **changes)
 
     def _releases_in(self, n_steps):

@@ -31,18 +31,7 @@ def _family_of(model, loss, *, quantile, has_exposure):
     )
 
 
-class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
-    """A linear model of targets in units of their spread, which is released first."""
-
-    _parameter_constraints = REGRESSION_CONSTRAINTS
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
-
-
-class DPHuberRegressor(_RobustRegressor):
+class DPHuberRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     r"""Regression that is robust to outliers, by private whitening.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i`, with a
@@ -222,7 +211,7 @@ class DPHuberRegressor(_RobustRegressor):
 
     _parameter_constraints = {  # noqa: RUF012
         "huber_threshold": [POSITIVE],
-        **_RobustRegressor._parameter_constraints,
+        **REGRESSION_CONSTRAINTS,
     }
 
     def __init__(
@@ -276,8 +265,13 @@ class DPHuberRegressor(_RobustRegressor):
         loss = Huber(check_positive(self.huber_threshold, "huber_threshold"))
         return _family_of(self, loss, quantile=None, has_exposure=has_exposure)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
 
-class DPQuantileRegressor(_RobustRegressor):
+
+class DPQuantileRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     r"""Regression of a quantile, such as the median, by private whitening.
 
     Minimises the pinball loss, over rows :math:`x_i` in the units of a learnt ball and targets
@@ -455,7 +449,7 @@ class DPQuantileRegressor(_RobustRegressor):
 
     _parameter_constraints = {  # noqa: RUF012
         "quantile": [Interval(Real, 0, 1, closed="neither")],
-        **_RobustRegressor._parameter_constraints,
+        **REGRESSION_CONSTRAINTS,
     }
 
     def __init__(
@@ -508,3 +502,8 @@ class DPQuantileRegressor(_RobustRegressor):
     def _family(self, *, has_exposure=False):
         loss = SmoothPinball(self.quantile, tuned.PINBALL_WIDTH)
         return _family_of(self, loss, quantile=self.quantile, has_exposure=has_exposure)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags

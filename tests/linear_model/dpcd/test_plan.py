@@ -8,7 +8,7 @@ import pytest
 
 from skdp.accountant import calibrate
 from tests._loops import for_each
-from tests.door import Budget, DPCDProblem, WeightScale, plan_dpcd
+from tests.door import Budget, CoordinateSteps, DPCDProblem, WeightScale, plan_dpcd
 
 
 def plan(**changes):
@@ -68,7 +68,9 @@ def plan(**changes):
 def test_the_parts_of_a_budget_add_up_to_it(delta, epsilon, share, adjacency, clip_by):
     """Computed from the events alone, in which only the accountant doubles."""
     options = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "clip_by": clip_by}
-    report = plan(smoothness_budget=share, **options).report(clip=1.0, reproducible=False)
+    report = plan(smoothness_budget=share, **options).report(
+        steps=CoordinateSteps(1.0), reproducible=False
+    )
     spent = report._profile().epsilon(delta)
     assert 0.999 * epsilon < spent <= epsilon
     factor = 2.0 if adjacency == "replace_one" else 1.0
@@ -86,7 +88,7 @@ def test_the_parts_of_a_budget_add_up_to_it(delta, epsilon, share, adjacency, cl
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_what_runs_is_what_is_accounted(share, adjacency):
     made = plan(smoothness_budget=share, adjacency=adjacency, max_iter=7, average_every=3)
-    report = made.report(clip=0.5, reproducible=False)
+    report = made.report(steps=CoordinateSteps(0.5), reproducible=False)
     assert made.sampler.n_steps == 7 * 5
     assert [event.n_steps for event in report.events[-2:]] == [7, 7]
     for event, release, size in zip(
@@ -305,4 +307,4 @@ def test_without_privacy_nothing_is_bounded_or_noised():
     assert made.mechanism.contribution_bound == made.squares.mechanism.contribution_bound
     assert made.mechanism.contribution_bound == made.clip(np.ones(5)) == math.inf
     assert made.mechanism.noise_std == made.squares.mechanism.noise_std == 0.0
-    assert made.report(clip=None, reproducible=True).epsilon == math.inf
+    assert made.report(reproducible=True).epsilon == math.inf

@@ -1,6 +1,7 @@
 import itertools
 import math
 from dataclasses import fields
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def test_the_parts_of_a_budget_add_up_to_it_for_every_number_of_steps(
     factor = 2.0 if adjacency == "replace_one" else 1.0
     found = set()
     for n_steps in (1, 2, 10, 20, 39, 40, 100, 12_345):
-        report = made.report(n_steps=n_steps, reproducible=False)
+        report = made.report(steps=SimpleNamespace(n_steps=n_steps), reproducible=False)
         step = made.steps.split(n_steps).bounded(0.3, stretch=7.0).mechanism
         assert step.contribution_bound == 0.3
         steps = factor * math.sqrt(n_steps) / step.noise_multiplier
@@ -95,7 +96,11 @@ def test_nothing_is_calibrated_to_a_number_of_steps(monkeypatch):
 def test_a_moment_claims_the_distance_of_a_pair_where_there_is_one():
     """Elsewhere the bound is that of a record, and a reader may double it."""
     for adjacency, pairwise in (("zero_out", False), ("replace_one", True)):
-        moment, steps = plan(adjacency=adjacency).report(n_steps=3, reproducible=False).events
+        moment, steps = (
+            plan(adjacency=adjacency)
+            .report(steps=SimpleNamespace(n_steps=3), reproducible=False)
+            .events
+        )
         assert moment.pairwise is pairwise
         assert not steps.pairwise
 
@@ -147,7 +152,7 @@ def test_without_privacy_there_is_no_bound_and_no_noise():
     made = plan(epsilon=math.inf, clipping_norm=0.1)
     assert made.clipping_norm == made.moment.mechanism.contribution_bound == math.inf
     assert made.moment.mechanism.noise_multiplier == made.steps.noise_multiplier == 0.0
-    assert made.report(n_steps=4, reproducible=False).mu == math.inf
+    assert made.report(steps=SimpleNamespace(n_steps=4), reproducible=False).mu == math.inf
 
 
 BAD = {
@@ -165,5 +170,7 @@ def test_numbers_that_change_the_noise_are_checked_here_too(name, value):
 
 def test_a_share_of_almost_nothing_and_of_almost_all():
     for share in (1e-300, 1e-12, 1.0 - 1e-12):
-        report = plan(moment_budget=share).report(n_steps=3, reproducible=False)
+        report = plan(moment_budget=share).report(
+            steps=SimpleNamespace(n_steps=3), reproducible=False
+        )
         assert report.mu <= 1.0 / calibrate(1.0, 1e-5)

@@ -126,9 +126,9 @@ class _Killing:
 
 
 class _KillsAtStep(DaskDPLogisticRegression):
-    def _plan_by(self, *parts, **how):
+    def _budget(self, *parts, **how):
         self._kill()
-        return super()._plan_by(*parts, **how)
+        return super()._budget(*parts, **how)
 
     def _reading(self):
         return self._local(**{**self._shared(), "random_state": None})

@@ -32,11 +32,11 @@ def test_rows_lost_with_their_worker_that_come_back_as_others_are_noticed(data):
 
 
 class _KillsBeforeSteps(DaskDPRidge):
-    def _plan_by(self, *parts, **how):
+    def _budget(self, *parts, **how):
         # What was kept of the rows is made anew from others, and fits these.
         for pid in self._client.run(os.getpid).values():
             os.kill(pid, signal.SIGKILL)
-        return super()._plan_by(*parts, **how)
+        return super()._budget(*parts, **how)
 
 
 def test_clients_that_cannot_be_waited_for_are_refused(cluster, data):

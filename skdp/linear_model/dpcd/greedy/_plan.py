@@ -68,10 +68,6 @@ class GreedyPlan(SteppedPlan):
         n_parts = np.rint(sums * (_PARTS / self.clipping_norm))
         return np.clip(n_parts, -_LARGEST_N_PARTS, _LARGEST_N_PARTS)
 
-    def report(self, *, clip=None, **changes):
-        """Return the report of a run of this plan; the bound `clip` is no release's alone."""
-        return super().report(**changes)
-
 
 def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_size):
     """Plan greedy DP-CD: T choices, and T releases of a slope and of a mean square.
