@@ -222,6 +222,7 @@ from skdp.additive._constant import (
     release_constants,
 )
 from skdp.additive._curves import bends, roughness
+from skdp.additive._fit import plan_table
 from skdp.additive._fitted import Fitted
 from skdp.additive._look_up import LookUp
 from skdp.additive._plan import OF_CURVES, OF_PRODUCTS, plan_additive
@@ -233,6 +234,7 @@ from skdp.additive._products import (
     _products_by_row as products_by_column,
     second_view,
 )
+from skdp.additive._reading import read_rows as read_rows_of_table
 from skdp.additive._shapes import Shape, all_noise, monotone, shape_of
 from skdp.audit._audit import Fitter, _one_run
 from skdp.audit._canaries import World, default_canaries, given_canaries

@@ -48,8 +48,8 @@ class Family:
     """What a loss is to a fit, whatever the method is and wherever rows are.
 
     It holds public numbers alone and is never changed, so that workers get it as it is. Subclasses
-    have `loss`, `read` and `linear_model`, and for collections `first_units`. Targets have shape
-    (n, k); with an exposure of each row that is one more column.
+    have `loss`, `read`, `linear_model` and `attributes`, and for collections `first_units`. Targets
+    have shape (n, k); with an exposure of each row that is one more column.
     """
 
     # Without privacy nothing is cut or learnt by releases.
@@ -163,5 +163,5 @@ class Family:
         raise NotImplementedError
 
     def attributes(self, linear, units):
-        """Return what a fit publishes of a `LinearModel`, by the name of the attribute."""
-        return {"coef_": linear.coef, "intercept_": linear.intercept}
+        """Return what a fit publishes beside coefficients, by the name of the attribute."""
+        raise NotImplementedError

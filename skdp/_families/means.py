@@ -87,7 +87,7 @@ class RegressionFamily(Family):
         return LinearModel(coef[0] if len(coef) == 1 else coef, intercept, units.bounds)
 
     def attributes(self, linear, units):
-        return {**super().attributes(linear, units), "target_bounds_": linear.ends}
+        return {"target_bounds_": linear.ends}
 
     def in_range(self, targets, bounds, one_axis):
         """Return targets moved from a range, or None's, to [-1, 1], and their units."""

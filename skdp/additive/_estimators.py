@@ -1,14 +1,19 @@
 """Additive models of labels."""
 
+from functools import partial
+
+import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._estimator import is_private
 from skdp._families.losses import as_probabilities
-from skdp._sklearn import quietly, validate_data
+from skdp._sklearn import quietly
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
-from skdp.additive._points import PointsMixin
+from skdp.additive._parameters import parameters_of
+from skdp.additive._points import Scale, bins_of, make_scorecard
 from skdp.additive._predicted import PredictedLabels
-from skdp.additive._reading import Reading
+from skdp.additive._reading import linear_values
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
     as_scores,
@@ -17,7 +22,7 @@ from skdp.linear_model._base import (
 )
 
 
-class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
+class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     r"""Additive logistic regression of a raw table.
 
     Predicts
@@ -230,15 +235,9 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _set_target_units(self, model, classes):
-        """Publish the classes, in whose order scores are."""
-        self.classes_ = classes
-
-    def _validated_y(self, y):
-        return validate_data(self, "no_validation", y)
-
-    def _predicted(self):
-        return PredictedLabels(
+    def _parameters(self):
+        """Return parameters as a plan and a fit go by them."""
+        predicted = PredictedLabels(
             classes=self.classes,
             class_weight=self.class_weight,
             epsilon=self.epsilon,
@@ -246,13 +245,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
             adjacency=self.adjacency,
             n_jobs=self.n_jobs,
         )
-
-    def _naming(self):
-        """Return how values are named in tables, as `Reading`."""
-        if len(self.classes_) == 2:
-            heading = f"log-odds of {self.classes_[1:].tolist()[0]!r}"
-            return Reading(["value"], heading, "odds_ratio", self._n_there)
-        return Reading([f"value_{c}" for c in self.classes_], "score", None, self._n_there)
+        return parameters_of(self, predicted)
 
     def decision_function(self, X):
         """Compute the signed decision value of each class.
@@ -274,7 +267,7 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        return as_scores(self._linear_values(X))
+        return as_scores(linear_values(self, X))
 
     def predict(self, X):
         """Predict class labels.
@@ -367,6 +360,48 @@ class DPAdditiveClassifier(PointsMixin, ClassifierMixin, BaseAdditive):
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         return quietly(super().score, X, y, sample_weight)
+
+    def to_points(self, base=600, odds=50, double=20):
+        """Return a scorecard of whole points, of a model of two classes.
+
+        The second class is the bad one: points fall with its log-odds. Contributions are rounded to
+        whole points, one for each bin of a column. It follows from what the fit released, and costs
+        nothing.
+
+        Parameters
+        ----------
+        base : float, default=600
+            Points that stand for odds of good to bad of `odds` to 1.
+        odds : float, default=50
+            These odds, above 0.
+        double : float, default=20
+            So many more points, above 0, double the odds.
+
+        Returns
+        -------
+        card : Scorecard
+            Its ``to_frame()`` has the points of all bins, and ``points(X)`` gives those of rows.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If there are more than two classes, or a number is out of range.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) != 2:
+            raise ValueError("to_points is of two classes: fit one class against the others.")
+        scale = Scale(base, odds, double)
+        return make_scorecard(
+            self._basis,
+            np.ravel(self._model.coef_),
+            float(self.intercept_[0]),
+            scale,
+            [term.features for term in self.terms_],
+            n_records=self._n_there,
+            bins_of=partial(bins_of, self),
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

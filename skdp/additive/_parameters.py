@@ -1,5 +1,6 @@
 """Parameters of an additive model, as its plan and its fit go by them."""
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,10 @@ from skdp.preprocessing.table._given import check_n_knots
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parameters:
-    """Parameters of an additive model that aren't of its columns alone, nor of a run."""
+    """Parameters of an additive model that aren't of its columns alone, nor of a run.
+
+    They are those of the moment: lists and arrays that the caller changes later are copied.
+    """
 
     alpha: Any
     interactions: Any
@@ -75,3 +79,15 @@ class Parameters:
         if has_exposure or 0.0 in (self.predicted.class_weight or {}).values():
             return None
         return n_records if weights.is_zero is None else int(np.count_nonzero(~weights.is_zero))
+
+
+def parameters_of(model, predicted):
+    """Return the `Parameters` of a model that predicts something, as they are now."""
+    return Parameters(
+        alpha=model.alpha,
+        interactions=deepcopy(model.interactions),
+        monotonic_cst=deepcopy(model.monotonic_cst),
+        knots=deepcopy(model.knots),
+        features_budget=model.features_budget,
+        predicted=predicted,
+    )

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_fields, check_within
 from skdp._rows.labels import MISSING, texts_apart
 from skdp.additive import _tuned as tuned
-from skdp.additive._reading import ReadingMixin
+from skdp.additive._reading import read_rows
 from skdp.additive._shapes import Shape, shape_of
 
 # Larger points would not be whole numbers of 64 bits.
@@ -289,8 +288,9 @@ def parts_of(term):
     return (term.first, term.second) if term.kind in ("pair", "product") else (term,)
 
 
-def bins_of_rows(terms, frame):
-    """Return the bin of each of a frame's rows in each term."""
+def bins_of(model, X):
+    """Return the bin of each row in each term of a fitted model."""
+    frame, terms = read_rows(model, X), model._basis.terms
     out = np.zeros((frame.n_rows, len(terms)), dtype=np.int64)
     for j, term in enumerate(terms):
         for part in parts_of(term):
@@ -322,56 +322,3 @@ def make_scorecard(basis, coefs, intercept, scale, features, *, n_records, bins_
         n_records=n_records,
         bins_of=bins_of,
     )
-
-
-class PointsMixin(ReadingMixin):
-    """The scorecard of a fitted classifier."""
-
-    classes_: np.ndarray
-
-    def to_points(self, base=600, odds=50, double=20):
-        """Return a scorecard of whole points, of a model of two classes.
-
-        The second class is the bad one: points fall with its log-odds. Contributions are rounded to
-        whole points, one for each bin of a column. It follows from what the fit released, and costs
-        nothing.
-
-        Parameters
-        ----------
-        base : float, default=600
-            Points that stand for odds of good to bad of `odds` to 1.
-        odds : float, default=50
-            These odds, above 0.
-        double : float, default=20
-            So many more points, above 0, double the odds.
-
-        Returns
-        -------
-        card : Scorecard
-            Its ``to_frame()`` has the points of all bins, and ``points(X)`` gives those of rows.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If there are more than two classes, or a number is out of range.
-        """
-        check_is_fitted(self)
-        if len(self.classes_) != 2:
-            raise ValueError("to_points is of two classes: fit one class against the others.")
-        scale = Scale(base, odds, double)
-        return make_scorecard(
-            self._basis,
-            np.ravel(self._model.coef_),
-            float(self.intercept_[0]),
-            scale,
-            [term.features for term in self.terms_],
-            n_records=self._n_there,
-            bins_of=self._bins_of,
-        )
-
-    def _bins_of(self, X):
-        """Return the bin of each row in each term."""
-        check_is_fitted(self)
-        return bins_of_rows(self._basis.terms, self._read_rows(X))

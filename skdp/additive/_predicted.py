@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from skdp.additive import _tuned as tuned
 from skdp.additive._constant import logs_of_shares
 from skdp.additive._plan import Alone
+from skdp.additive._reading import Reading
 from skdp.linear_model import (
     DPGammaRegressor,
     DPLogisticRegression,
@@ -60,6 +63,10 @@ class Predicted:
         """Return intercepts, of shape (k,), by means in [0, 1] that were released alone."""
         raise NotImplementedError
 
+    def naming(self, model):
+        """Return how values of a fitted model are named in tables, as `Reading`."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PredictedLabels(Predicted):
@@ -89,6 +96,13 @@ class PredictedLabels(Predicted):
 
     def constants(self, means, units):
         return logs_of_shares(means, self.class_weight, units)
+
+    def naming(self, model):
+        classes, n_there = model.classes_, model._n_there
+        if len(classes) == 2:
+            heading = f"log-odds of {classes[1:].tolist()[0]!r}"
+            return Reading(["value"], heading, "odds_ratio", n_there)
+        return Reading([f"value_{c}" for c in classes], "score", None, n_there)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -138,3 +152,10 @@ class PredictedTargets(Predicted):
     def constants(self, means, units):
         # Targets from -1 to 1 are trained on.
         return 2.0 * means - 1.0
+
+    def naming(self, model):
+        n_outputs, n_there = np.size(model.intercept_), model._n_there
+        if not self.is_linear:
+            return Reading(["value"], "logarithm of the mean", "ratio", n_there)
+        outputs = ["value"] if n_outputs == 1 else [f"value_{j}" for j in range(n_outputs)]
+        return Reading(outputs, "units of the target", None, n_there)

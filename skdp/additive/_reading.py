@@ -123,36 +123,39 @@ def as_markdown(terms, intercept, reading):
     return note + "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def read_rows(model, X):
+    """Return rows as a fitted model reads them, as a `Frame`."""
+    check_is_fitted(model)
+    frame = read_frame(model, X, reset=False)
+    if not rows_are_private():
+        warn_of_unread(frame)
+    return frame
+
+
+def looked_up(model, X):
+    """Return the terms of a fitted model at rows."""
+    check_is_fitted(model)
+    return LookUp(model._basis, np.atleast_2d(model._model.coef_), read_rows(model, X))
+
+
+def linear_values(model, X):
+    """Return the sums of terms and the constant, in the shape that the linear model's have."""
+    sums = looked_up(model, X).sums()
+    return (sums[:, 0] if model._model.coef_.ndim == 1 else sums) + model._model.intercept_
+
+
 class ReadingMixin:
-    """Rows as a fit read them, and tables of what it published."""
+    """Tables of what a fit published."""
 
     terms_: tuple
     # A number, or one for each output.
     intercept_: Any
-    _n_there: float
     # The terms of a table, their means under the released counts, and the linear model of them.
     _basis: Basis
     _offsets: np.ndarray
     _model: Any
-    # Subclasses say how values are named.
-    _naming: Callable
-
-    def _looked_up(self, X):
-        """Return the terms at rows."""
-        check_is_fitted(self)
-        coefs = np.atleast_2d(self._model.coef_)
-        return LookUp(self._basis, coefs, self._read_rows(X))
-
-    def _linear_values(self, X):
-        """Return the sums of terms and the constant, in the shape that the linear model's have."""
-        sums = self._looked_up(X).sums()
-        return (sums[:, 0] if self._model.coef_.ndim == 1 else sums) + self._model.intercept_
-
-    def _read_rows(self, X):
-        frame = read_frame(self, X, reset=False)
-        if not rows_are_private():
-            warn_of_unread(frame)
-        return frame
+    # Subclasses have this.
+    _parameters: Callable
 
     def explain(self, X, *, as_frame=False):
         """Return the contribution of each term to the prediction of each row.
@@ -183,7 +186,7 @@ class ReadingMixin:
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        contributions = self._looked_up(X).by_term() - self._offsets
+        contributions = looked_up(self, X).by_term() - self._offsets
         if as_frame:
             n_outputs = contributions.shape[2]
             has_classes = n_outputs > 1 and is_classifier(self)
@@ -212,7 +215,7 @@ class ReadingMixin:
             If pandas isn't installed.
         """
         check_is_fitted(self)
-        return as_frame(self.terms_, self._naming())
+        return as_frame(self.terms_, self._parameters().predicted.naming(self))
 
     def to_markdown(self):
         """Return the intercept and all values of all terms as a table in Markdown.
@@ -228,4 +231,5 @@ class ReadingMixin:
             If the estimator isn't fitted.
         """
         check_is_fitted(self)
-        return as_markdown(self.terms_, self.intercept_, self._naming())
+        naming = self._parameters().predicted.naming(self)
+        return as_markdown(self.terms_, self.intercept_, naming)

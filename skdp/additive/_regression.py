@@ -1,13 +1,14 @@
 """Additive models of targets."""
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
 from skdp._estimator import is_private
-from skdp._sklearn import StrOptions, _fit_context, in_order_of_rows, quietly, validate_data
+from skdp._sklearn import StrOptions, _fit_context, in_order_of_rows, quietly
 from skdp.additive._base import CONSTRAINTS, BaseAdditive
+from skdp.additive._fit import fit_table
+from skdp.additive._parameters import parameters_of
 from skdp.additive._predicted import LOSSES_OF_TARGETS, PredictedTargets
-from skdp.additive._reading import Reading
+from skdp.additive._reading import linear_values
 from skdp.linear_model._base import targets_at
 from skdp.linear_model.whitened._generalized import score_of_means
 
@@ -233,25 +234,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _validated_y(self, y):
-        return validate_data(
-            self, "no_validation", y, multi_output=self._predicted().is_linear, y_numeric=True
-        )
-
-    def _set_target_units(self, model, target_units):
-        """Publish the range that predictions are in, by the units of targets."""
-        self.target_bounds_ = model.target_bounds_
-
-    def _naming(self):
-        """Return how values are named in tables, as `Reading`."""
-        if not self._predicted().is_linear:
-            return Reading(["value"], "logarithm of the mean", "ratio", self._n_there)
-        n_outputs = np.size(self.intercept_)
-        outputs = ["value"] if n_outputs == 1 else [f"value_{j}" for j in range(n_outputs)]
-        return Reading(outputs, "units of the target", None, self._n_there)
-
-    def _predicted(self):
-        return PredictedTargets(
+    def _parameters(self):
+        """Return parameters as a plan and a fit go by them."""
+        predicted = PredictedTargets(
             loss=self.loss,
             target_bounds=self.target_bounds,
             exposure_bounds=self.exposure_bounds,
@@ -260,6 +245,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
             adjacency=self.adjacency,
             n_jobs=self.n_jobs,
         )
+        return parameters_of(self, predicted)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None, exposure=None):
@@ -308,7 +294,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         TypeError
             If a column is of a kind that can't be read.
         """
-        self._fit_table(X, y, groups, public_weight, exposure)
+        fit_table(self, X, y, groups, public_weight, exposure)
         self._is_of_rates = exposure is not None
         return self
 
@@ -337,7 +323,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        values = self._linear_values(X)
+        values = linear_values(self, X)
         link = self._model._family().loss(1).link
         means = targets_at(values, link, self.target_bounds_)
         if exposure is None:
@@ -373,7 +359,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         ValueError
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
-        if not self._predicted().is_linear:
+        if not self._parameters().predicted.is_linear:
             means = self.predict(X)
             power = self._family().power
             return score_of_means(
@@ -386,6 +372,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = is_private(self)
-        tags.target_tags.multi_output = self._predicted().is_linear
-        tags.target_tags.positive_only = not self._predicted().is_linear
+        is_linear = self._parameters().predicted.is_linear
+        tags.target_tags.multi_output = is_linear
+        tags.target_tags.positive_only = not is_linear
         return tags

@@ -3,8 +3,10 @@
 They are planned before rows are asked for either, by public and released numbers.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
+from skdp._families.family import Family
 from skdp._families.weights import WeightScale
 from skdp._release.release import with_ending
 from skdp.additive._curves import roughness
@@ -12,7 +14,8 @@ from skdp.additive._fitted import Fitted
 from skdp.additive._plan import MODEL
 from skdp.additive._products import second_view
 from skdp.additive._shapes import Shape
-from skdp.linear_model._fit import solve
+from skdp.linear_model._fit import train
+from skdp.linear_model.whitened._method import Whitened
 
 
 class TargetSizes(NamedTuple):
@@ -24,33 +27,37 @@ class TargetSizes(NamedTuple):
 
 
 class PlannedModel(NamedTuple):
-    """A linear model that isn't fitted yet, what its loss is to a fit, and the plan of that."""
+    """A linear model that isn't fitted yet: its method, what its loss is to a fit, and the plan."""
 
-    model: object
-    family: object
+    method: Whitened
+    family: Family
     plan: object
 
 
 def plan_first(parameters, family, basis, plan, sizes):
     """Return a linear model of the columns of a basis, as a `PlannedModel`."""
-    model = parameters.predicted.linear()
-    model.alpha = parameters.strength(plan.n_rows)
+    method = _method_for(parameters, basis, parameters.strength(plan.n_rows))
     rough = roughness(basis, plan.rest, plan.n_rows)
-    return _planned(model, family, basis, plan.rest, plan.n_rows, sizes, rough)
+    return _planned(method, family, basis, plan.rest, plan.n_rows, sizes, rough)
 
 
 def plan_second(parameters, family, view, plan, sizes):
     """Return a linear model of the columns of a view, as a `PlannedModel`."""
-    model, budget = parameters.predicted.linear(), plan.second.budget
+    budget = plan.second.budget
     penalty = view.penalty(parameters.predicted.product_rules, budget.calibrate() / plan.n_rows)
-    model.alpha = parameters.strength(plan.n_rows) + penalty
-    return _planned(model, family, view, budget, plan.n_rows, sizes._replace(n_targets=1))
+    method = _method_for(parameters, view, parameters.strength(plan.n_rows) + penalty)
+    return _planned(method, family, view, budget, plan.n_rows, sizes._replace(n_targets=1))
 
 
-def _planned(model, family, columns, budget, n_rows, sizes, rough=None):
+def _method_for(parameters, columns, alpha):
+    """Return the method of a linear model of columns, with a penalty of such strength."""
+    method = parameters.predicted.linear()._method()
+    return replace(method, alpha=alpha, data_norm=columns.norm_bound)
+
+
+def _planned(method, family, columns, budget, n_rows, sizes, rough=None):
     """Plan a linear model of the columns of a basis, or of a second view."""
-    model.data_norm, model.n_features_in_ = columns.norm_bound, columns.n_columns
-    plan = model._method().plan(
+    plan = method.plan(
         (n_rows, columns.n_columns, sizes.n_targets),
         family,
         budget,
@@ -60,22 +67,22 @@ def _planned(model, family, columns, budget, n_rows, sizes, rough=None):
         alike=True,
         roughness=rough,
     )
-    return PlannedModel(model, family, plan)
+    return PlannedModel(method, family, plan)
 
 
 def fit_models(table, basis, fit):
     """Fit a linear model to the columns of a basis, and another one to products, if planned.
 
     The table gives rows in these columns, in memory or in partitions.
-    Return what was fitted, as `Fitted`, the units of targets, and the first model.
+    Return what was fitted, as `Fitted`, and the units of targets.
     """
     parameters, plan, run, sizes = fit.parameters, fit.plan, fit.run, fit.sizes
     family = fit.family if plan.second is None else fit.family.followed()
     first = plan_first(parameters, family, basis, plan, sizes)
     run.fill(MODEL, first.plan.releases)
-    rows = table.map_to(first.model._method().treatment(family), basis)
+    rows = table.map_to(first.method.treatment(family), basis)
     with rows.at_work():
-        solution = solve(first.model._method(), rows, first.plan, fit.units, run)
+        solution = train(first.method, rows, first.plan, fit.units, run)
         units = solution.training.units
         fitted = Fitted.of_columns(solution, basis)
         if plan.budget.is_private:
@@ -87,15 +94,15 @@ def fit_models(table, basis, fit):
             second = plan_second(parameters, family, view, plan, sizes)
             of_curves = fit_second(rows, view, second, units, run, plan.second)
             fitted = fitted.followed_by(of_curves, view, fit.settings.signs)
-    return fitted, units, first.model
+    return fitted, units
 
 
 def fit_second(rows, view, second, units, run, planned):
     """Fit a linear model to the columns of a view of rows."""
     run.fill(planned.name, with_ending(second.plan.releases, planned.ending))
     part = run.part(planned.ending)
-    with rows.view(second.model._method().treatment(second.family), view):
-        solved = solve(second.model._method(), rows, second.plan, units, part, view.start)
+    with rows.view(second.method.treatment(second.family), view):
+        solved = train(second.method, rows, second.plan, units, part, view.start)
     return Fitted.of_columns(solved, view)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.additive._fit import TermsFit, fit_terms
+from skdp.additive._fit import TermsFit, fit_terms, plan_table, publish_terms, read_table
 from skdp.additive._second_fit import TargetSizes
 from skdp.additive._tuned import COLUMNS_OF_EACH
 from skdp.dask._estimators import Reader, columns_and_units
@@ -32,8 +32,7 @@ class DaskAdditive(DaskTwin):
 
     _learnt_too = (
         "_kinds",
-        "_read",
-        "_untyped",
+        "_kinds_assumed",
         "_basis",
         "_model",
         "_offsets",
@@ -46,7 +45,7 @@ class DaskAdditive(DaskTwin):
         parameters = self._parameters()
         family = parameters.predicted.family(has_exposure=exposure is not None)
         client, table = self._opened(X, y, groups, exposure)
-        frame, settings = self._read_table(typed_row(X), parameters)
+        frame, settings = read_table(self, typed_row(X), parameters)
         n_targets, units = columns_and_units(family, table)
         n_outputs = family.n_outputs(n_targets)
         parameters.check_curves(settings.signs, n_outputs)
@@ -62,7 +61,9 @@ class DaskAdditive(DaskTwin):
         with passes(table, reader, client=client) as rows:
             rows.count_records(groups)
             n_records = rows.n_records
-            plan = self._plan_by(parameters, settings.specs, n_records, n_outputs, rows.are_grouped)
+            plan = plan_table(
+                self, parameters, settings.specs, n_records, n_outputs, rows.are_grouped
+            )
             fit = TermsFit(
                 parameters=parameters,
                 settings=settings,
@@ -75,7 +76,7 @@ class DaskAdditive(DaskTwin):
                 run=plan.start(self.random_state),
             )
             found = fit_terms(rows, fit, partial(specs_of, self))
-            return self._publish(found, (PARTITIONS,), (NOT_COVERED,))
+            return publish_terms(self, found, (PARTITIONS,), (NOT_COVERED,))
 
     def _parameters(self):
         return replace(super()._parameters(), may_be_constant=False)

@@ -73,14 +73,21 @@ def publish(model, attributes, *, sometimes=()):
         setattr(model, name, value)
 
 
+def publish_linear(model, family, linear, units):
+    """Publish a `LinearModel` that was learnt of targets in such units, and what these tell."""
+    model.coef_, model.intercept_ = linear.coef, linear.intercept
+    publish(model, family.attributes(linear, units))
+
+
 def publish_coefs(model, family, coefs, bias, units):
-    """Publish coefficients of shape (k, d), learnt of targets in such units, and what these tell.
+    """Publish coefficients of shape (k, d) as users have them: return them as a `LinearModel`.
 
     The intercept's column is the last, where there is one, and its constant is `bias`.
     """
     check_finite(coefs)
     linear = family.linear_model(coefs, bias, units, model.n_features_in_)
-    publish(model, family.attributes(linear, units))
+    publish_linear(model, family, linear, units)
+    return linear
 
 
 def mean_family(model, *, has_exposure=False):

@@ -17,7 +17,7 @@ from skdp._estimator import NO_GROUPS, RecordPrivateEstimator, captioned_box
 from skdp._families.family import Family
 from skdp._rows.numbers import are_many_floats, validate_numbers
 from skdp._sklearn import _fit_context
-from skdp.linear_model._base import publish, weights_public
+from skdp.linear_model._base import publish, publish_linear, weights_public
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model._method import Method, Training
 
@@ -60,11 +60,11 @@ def read_rows(model, method, family, X, y, public_weight, groups=None, exposure=
     family.check_settings()
     targets, units = family.read(y, exposure)
     weights = family.weigh(public_weight, len(targets), units, targets)
-    codes, _ = method.records(groups, X.shape[0], weights)
+    codes, _ = method.read_groups(groups, X.shape[0], weights)
     return MemoryRows(method.treatment(family), X, targets, weights, codes), units
 
 
-def solve(method, rows, plan, units, run, start=None):
+def train(method, rows, plan, units, run, start=None):
     """Return what a fit to rows finds, as a `Solution`.
 
     Targets are in `units`. Steps begin at the coefficients `start` of rows as they are, the
@@ -135,10 +135,8 @@ def fit_to(model, method, rows, units, also_public=(), also_not_covered=()):
     )
     run = plan.start(model.random_state)
     with rows.at_work():
-        solution = solve(method, rows, plan, units, run)
+        solution = train(method, rows, plan, units, run)
     run.finish()
-    coefs = solution.of_rows()
-    check_finite(coefs)
     training, steps = solution.training, solution.steps
     model.privacy_report_ = training.plan.report(
         steps=steps,
@@ -147,8 +145,8 @@ def fit_to(model, method, rows, units, also_public=(), also_not_covered=()):
         not_covered=(*plan.budget.not_covered, *also_not_covered),
     )
     publish_ball(model, training.ball)
-    linear = method.linear_model(training, coefs)
-    publish(model, training.family.attributes(linear, training.units))
+    linear = method.linear_model(training, solution.of_rows())
+    publish_linear(model, training.family, linear, training.units)
     publish(model, method.attributes(training, steps, linear), sometimes=method.sometimes)
     return model
 

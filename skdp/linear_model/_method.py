@@ -112,7 +112,7 @@ class Method:
         """Return the order in memory that rows are read in, None for any."""
         return None
 
-    def records(self, groups, n_rows, weights):
+    def read_groups(self, groups, n_rows, weights):
         """Return the group of each row, or None, and how many records there are."""
         return encode_groups(groups, n_rows)
 

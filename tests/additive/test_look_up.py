@@ -27,6 +27,7 @@ from tests.door import (
     fused_module,
     look_up_module,
     products_by_column,
+    read_rows_of_table,
 )
 
 KNOTS = np.array([-1.0, 0.25, 2.0, 2.5, 90.0])
@@ -219,7 +220,7 @@ def test_models_predict_as_linear_models_of_all_columns(name, rng, monkeypatch):
     new = table(rng, 200)
     new.loc[:5, "job"] = "a new word"
     new.loc[6:9, "age"] = [-1e9, 1e9, 0.0, 18.0]
-    columns = model._basis.matrix(model._read_rows(new))
+    columns = model._basis.matrix(read_rows_of_table(model, new))
 
     def no_matrix(*args):
         raise AssertionError("a prediction made all columns")
@@ -262,7 +263,7 @@ def test_a_frame_of_floats_is_read_without_a_copy(rng):
     y = (X["x"] > 0).astype(int)
     model = DPAdditiveClassifier(classes=[0, 1], random_state=0).fit(X, y)
     before = X.copy()
-    columns = model._read_rows(X).columns
+    columns = read_rows_of_table(model, X).columns
     assert all(np.shares_memory(column, X[name]) for column, name in zip(columns, X, strict=True))
     model.explain(X)
     pd.testing.assert_frame_equal(X, before)

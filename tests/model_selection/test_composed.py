@@ -87,11 +87,11 @@ def test_searches_protect_people(name, method, monkeypatch):
     estimator, grid = CANDIDATES[name]
     seen = []
 
-    def records(self, groups, *others, original=Whitened.records):
+    def read_groups(self, groups, *others, original=Whitened.read_groups):
         seen.append(groups is not None)
         return original(self, groups, *others)
 
-    monkeypatch.setattr(Whitened, "records", records)
+    monkeypatch.setattr(Whitened, "read_groups", read_groups)
     search = DPGridSearch(estimator, grid, epsilon=6.0, method=method, random_state=0)
     report = search.fit(X, y, groups=np.arange(3000) // 2).privacy_report_
     assert report.unit == "one group"

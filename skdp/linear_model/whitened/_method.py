@@ -98,13 +98,13 @@ class Whitened(Method):
         """Return what a fit does with rows, as a `RowTreatment`."""
         return replace(super().treatment(family), infers=self.inference)
 
-    def records(self, groups, n_rows, weights):
+    def read_groups(self, groups, n_rows, weights):
         """Return the group of each row, or None, and how many records there are."""
         if self.inference and not (groups is None and weights.of_rows is None):
             raise ValueError(NOT_INFERRED)
         if groups is not None and weights.of_rows is not None:
             raise ValueError(_WEIGHED_GROUPS)
-        return super().records(groups, n_rows, weights)
+        return super().read_groups(groups, n_rows, weights)
 
     def plan(self, sizes, family, budget, *, scale=None, alike=False, roughness=None):
         """Return the plan of a fit; for `alike` see `plan_ball`, for `roughness` `WhitenedPlan`."""
