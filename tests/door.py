@@ -278,6 +278,7 @@ from skdp.linear_model._row_bounds import RowBounds
 from skdp.linear_model.dpcd import _method as dpcd_method_module, _solver as dpcd_solver_module
 from skdp.linear_model.dpcd._method import CoordinateSteps
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
+from skdp.linear_model.dpcd._queries import BallColumns, ColumnMoments
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, _Descent, feature_moments, solve_dpcd
 from skdp.linear_model.dpcd.greedy._plan import auto_steps
 from skdp.linear_model.dpscd import (

@@ -21,6 +21,7 @@ from skdp.linear_model._method import Method
 from skdp.linear_model._plan import Problem
 from skdp.linear_model._row_bounds import public_feature_bounds
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
+from skdp.linear_model.dpcd._queries import BallColumns
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, feature_moments, solve_dpcd
 from skdp.linear_model.dpcd.greedy._plan import plan_greedy
 from skdp.linear_model.dpcd.greedy._solver import solve_greedy
@@ -220,7 +221,8 @@ class CyclicDPCD(DPCD):
         X, reach = self._bounded_columns(bounded, ball)
         bounds, means = reach[:n_features], np.zeros(n_features)
         if plan.squares is not None:
-            squares, means = feature_moments(X, bounds, plan, run, weights.of_rows, bounded.weight)
+            columns = BallColumns(X, weights.of_rows, bounded.weight)
+            squares, means = feature_moments(columns, bounds, plan, run)
         elif isinstance(self.smoothness, str):
             squares = bounds**2
         else:

@@ -14,6 +14,7 @@ from skdp._rows.sparse import nonzero_part
 from skdp._rows.threads import single_threaded_blas
 from skdp.linear_model._plan import STEPS
 from skdp.linear_model.dpcd._plan import INTERCEPT_STEPS, SQUARES
+from skdp.linear_model.dpcd._queries import ColumnMoments
 
 # Weights within this range keep predictions finite, so that a null record's stay 0.
 _LARGEST_WEIGHT = 1e100
@@ -239,26 +240,22 @@ def _norms(columns, n_features):
     return norms
 
 
-def feature_moments(X, reach, plan, run, weights=None, factors=None):
+def feature_moments(columns, reach, plan, run):
     """Release the mean square of each column, and its mean where the plan buys it.
 
-    The first d columns of X count, of which no entry exceeds `reach`, of shape (d,), in size. Where
-    there is a bound, all records count 1. Means that aren't bought are 0. The squares are of what
-    is left after means are taken away.
+    The columns are `BallColumns`, of the first d of which no entry exceeds `reach`, of shape (d,),
+    in size. Means that aren't bought are 0. The squares are of what is left after means are taken
+    away.
     """
-    mechanism, d = run.mechanism(SQUARES), reach.size
-    if weights is None or not math.isinf(mechanism.contribution_bound):
-        weights = 1.0
-    total = np.zeros(mechanism.size)
+    query = ColumnMoments(
+        mechanism=run.mechanism(SQUARES),
+        reach=reach,
+        longest=plan.problem.reach,
+        weight_of_sums=plan.weight_of_means if plan.buys_means else 0.0,
+    )
+    released = run.ask(SQUARES, columns, query) / columns.X.shape[0]
+    d = reach.size
     with np.errstate(all="ignore"):
-        for j, column in zip(range(d), X.T, strict=False):
-            scaled = column / reach[j]
-            if factors is not None:
-                scaled *= factors
-            total[j] = np.add.reduce(weights * np.square(scaled))
-            if plan.buys_means:
-                total[d + j] = plan.weight_of_means * np.add.reduce(scaled)
-        released = run.release(SQUARES, total) / X.shape[0]
         means = released[d:] / plan.weight_of_means if plan.buys_means else np.zeros(d)
         squares, means = plan.likely_moments(released[:d], means)
         return squares * reach**2, means * reach

@@ -10,6 +10,7 @@ from tests._runs import HandRun
 from tests.door import (
     EVEN,
     LOSSES,
+    BallColumns,
     BoundedColumns,
     CoordinateMean,
     GaussianMechanism,
@@ -238,18 +239,19 @@ def test_moments_are_in_units_of_the_bounds(buys_means, rng):
 
     def plan(mechanism):
         return SimpleNamespace(
-            squares=SimpleNamespace(mechanism=mechanism),
+            problem=SimpleNamespace(reach=2.0),
             buys_means=buys_means,
             weight_of_means=0.5,
             likely_moments=lambda squares, means: seen.append((squares, means)) or seen[-1],
         )
 
-    squares, means = feature_moments(X, reach, plan(exact), HandRun(exact))
+    columns = BallColumns(X, None, None)
+    squares, means = feature_moments(columns, reach, plan(exact), HandRun(exact))
     np.testing.assert_allclose(squares, (X**2).mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(means, X.mean(axis=0) * buys_means, rtol=1e-12)
     seen.clear()
     for i in range(400):
-        feature_moments(X, reach, plan(noisy), HandRun(noisy, noise=make_stream(i)))
+        feature_moments(columns, reach, plan(noisy), HandRun(noisy, noise=make_stream(i)))
     # Chi-squared variables of 1600 degrees: off by 30 % with a probability below 1e-12.
     released = np.array([squares for squares, _ in seen])
     spread = (released - (X**2).mean(axis=0) / reach**2).std()
@@ -278,13 +280,12 @@ def test_weights_move_no_release_beyond_its_bound(by_row):
     assert abs(made.values[0]) == 1.0
     squares = GaussianMechanism(1.0, 1e-9, 1, 1)
     plan = SimpleNamespace(
-        squares=SimpleNamespace(mechanism=squares),
+        problem=SimpleNamespace(reach=1.0),
         buys_means=False,
         likely_moments=lambda *moments: moments,
     )
-    released, _ = feature_moments(
-        X, np.ones(1), plan, HandRun(squares, noise=make_stream(1)), weights
-    )
+    run = HandRun(squares, noise=make_stream(1))
+    released, _ = feature_moments(BallColumns(X, weights, None), np.ones(1), plan, run)
     assert released[0] == pytest.approx(1.0, abs=1e-6)
 
 
