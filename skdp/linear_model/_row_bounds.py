@@ -12,6 +12,8 @@ from skdp._rows.certified_rows import CertifiedRows
 from skdp._rows.grouped_rows import GroupedRows
 from skdp._rows.rows_in_ball import rows_in_ball
 
+_GROUPS_ALONE = "groups of rows go without weights of rows and without standard errors."
+
 
 @dataclass(frozen=True)
 class RowBounds:
@@ -85,6 +87,9 @@ class RowTreatment:
 
     def answering(self, rows, targets, n_threads, weights=None, *, codes=None):
         """Return certified rows that answer queries, or groups of them."""
+        # What a group adds is cut as a whole: no weight of a row, nor its own error, is bounded.
+        if codes is not None and (weights is not None or self.infers):
+            raise ValueError(_GROUPS_ALONE)
         n_columns = targets.shape[1]
         loss, n_outputs = self.family.loss(n_columns), self.family.n_outputs(n_columns)
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.

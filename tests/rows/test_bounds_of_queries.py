@@ -1,6 +1,7 @@
 """A query states by how much a record moves its answer: it is true, and the run holds it to it."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -119,3 +120,14 @@ def test_a_query_without_a_bound_or_with_another_mechanism_is_refused():
         query = SumOfCutRows(ZERO, ONE, radius, mechanism or run.mechanism("sums"))
         with pytest.raises(RuntimeError, match=r"'sums'"):
             run.ask("sums", _Place(), query)
+
+
+@pytest.mark.every
+@for_each("infers, weights", [(True, None), (False, np.ones(4)), (True, np.ones(4))])
+def test_groups_are_asked_without_weights_and_errors(infers, weights):
+    """Groups are cut as a whole, by no weights of their rows."""
+    model = DPRidge(data_norm=1.0, ball_budget=0, target_bounds=(0.0, 1.0))
+    treatment = replace(model._method().treatment(model._family()), infers=infers)
+    rows = treatment.bounds.read(np.ones((4, D)))
+    with pytest.raises(ValueError, match="groups of rows go without weights"):
+        treatment.answering(rows, np.ones((4, 1)), 1, weights, codes=np.array([0, 0, 1, 1]))
