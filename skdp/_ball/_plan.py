@@ -85,6 +85,8 @@ class _Learning:
     """What is released before the steps of a model: subclasses have `releases`."""
 
     releases: tuple
+    # What is released after them, each `Planned`.
+    last: tuple = ()
 
     @property
     def events(self):
@@ -393,28 +395,31 @@ ERROR_EDGES = np.concatenate([-_DENSE[::-1], [0.0], _DENSE])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CountsPlan(_Learning):
-    """Counts of targets about the range of most, which tell of their spread, and later of errors.
+class TargetReleases(_Learning):
+    """What is learnt of targets: ranges that most are in, or None, and what tells more of them.
 
-    `ranges` learns that range, or is None. Each record is counted once in each of the others.
+    What is released `then` follows the ranges, and the `last` follows the steps of a model: tuples
+    of `Planned`.
     """
 
     ranges: TargetsPlan | None
-    spread: Release
-    errors: Release | None
+    then: tuple = ()
+    last: tuple = ()
 
     @property
     def releases(self):
-        """What a run releases of targets, in order."""
+        """What a run releases of targets before the steps, in order."""
         learnt = () if self.ranges is None else self.ranges.releases
-        return (*learnt, *named(SPREAD, self.spread))
+        return (*learnt, *self.then)
 
 
 def plan_counts(budget, ranges, *, left, n_rows, slack, quantile, of_errors):
-    """Plan counts between edges, and return the share of mu^2 that they spend, too.
+    """Plan counts of targets between edges, and return the share of mu^2 that they spend, too.
 
-    A share `left` of it is there for them and for all that follows. The range holds more where the
-    `quantile` that is asked for is near to 0 or 1: nothing is known of those beyond.
+    Counts about the ranges tell of their spread, and counts of errors follow the steps, if they are
+    `of_errors`. A record is in one bin of each. A share `left` of mu^2 is there for them and for
+    all that follows. The range holds more where the `quantile` that is asked for is near to 0 or 1:
+    nothing is known of those beyond.
     """
 
     def count(share, edges):
@@ -435,24 +440,8 @@ def plan_counts(budget, ranges, *, left, n_rows, slack, quantile, of_errors):
     if of_errors:
         errors = count(left * tuned.SHARE_OF_ERRORS, ERROR_EDGES)
         share = share + tuned.SHARE_OF_ERRORS
-    return CountsPlan(ranges=ranges, spread=spread, errors=errors), left * share
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RatesPlan(_Learning):
-    """What is learnt of amounts: their sizes, or None if they are known; and both sides in the end.
-
-    `sides` are two sums of numbers that aren't negative, of each record a vector that is cut to a
-    radius. They are planned for the radius 1, and None where nothing is mended in the end.
-    """
-
-    sizes: TargetsPlan | None
-    sides: Release | None
-
-    @property
-    def releases(self):
-        """What a run releases of targets before the steps, in order."""
-        return () if self.sizes is None else self.sizes.releases
+    planned = TargetReleases(ranges=ranges, then=named(SPREAD, spread), last=named(ERRORS, errors))
+    return planned, left * share
 
 
 def plan_sides(budget, share, *, n_rows, slack):

@@ -131,10 +131,6 @@ class Family:
         """
         return ranges, 0.0
 
-    def last_releases(self, learnt):
-        """Return what follows the steps, each `Planned`, by the plan of what is learnt."""
-        return ()
-
     def followed(self):
         """Return the family of a fit that another one, to the same targets, follows and ends."""
         return self

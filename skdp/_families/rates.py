@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skdp._ball._plan import SIDES, RatesPlan, plan_sides, plan_targets
+from skdp._ball._plan import SIDES, TargetReleases, plan_sides, plan_targets
 from skdp._ball._solver import hardly_tells, learn_quotient, learn_sizes
 from skdp._checks import check_exposure
 from skdp._families import _tuned as tuned
@@ -144,10 +144,7 @@ class RateFamily(RegressionFamily):
             sides = plan_sides(budget, spent, n_rows=n_records, slack=slack)
         if ranges is None and sides is None:
             return None, 0.0
-        return RatesPlan(sizes=ranges, sides=sides), spent
-
-    def last_releases(self, learnt):
-        return () if learnt is None else named(SIDES, learnt.sides)
+        return TargetReleases(ranges=ranges, last=named(SIDES, sides)), spent
 
     def followed(self):
         return replace(self, is_followed=True)
@@ -173,7 +170,7 @@ class RateFamily(RegressionFamily):
             noise = plan.noise_in_predictions
             noises = noise, noise * _NOISE_OF_SIDES / plan.problem.n_columns
             means, sizes, shares = learn_sizes(
-                rows.of_targets(), plan=plan.ranges.sizes, run=run, noises=noises
+                rows.of_targets(), plan=plan.ranges.ranges, run=run, noises=noises
             )
         units = self._units_of(means, sizes[:, 0])
         if self.has_exposure and shares[1] < tuned.FEWEST_EXPOSED:

@@ -12,7 +12,6 @@ from skdp._families.family import Learnt
 from skdp._families.means import RegressionFamily
 from skdp._families.replacements import Errors
 from skdp._families.targets import as_targets, target_scale
-from skdp._release.release import named
 from skdp._rows.ball_queries import ExactQuantiles
 from skdp._rows.blocks import rounding_slack
 
@@ -64,9 +63,6 @@ class RobustFamily(RegressionFamily):
             quantile=self.quantile or 0.5,
             of_errors=self.centred and self.quantile is not None,
         )
-
-    def last_releases(self, learnt):
-        return named(ERRORS, learnt.errors)
 
     def learn(self, rows, units, plan, run):
         """Learn the middle of targets, or their quantile, and their spread, and move them."""

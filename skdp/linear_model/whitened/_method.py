@@ -159,7 +159,7 @@ class Whitened(Method):
             budget,
             ball=ball,
             ranges=learnt,
-            last=family.last_releases(learnt),
+            last=() if learnt is None else learnt.last,
             left=1.0 - spent,
             moment_budget=self.moment_budget,
             public_moment=moment,
