@@ -154,7 +154,7 @@ def count_bins(x, ends, parts=None):
         n_numbers = np.searchsorted(in_order, np.nan)
         firsts, lasts = (np.searchsorted(in_order, ends, side) for side in ("left", "right"))
         between = np.column_stack([firsts, lasts]).ravel()
-        return np.diff([0, *between, n_numbers, x.size]).astype(np.float64)
+        return np.diff(between, prepend=0, append=[n_numbers, x.size]).astype(np.float64)
     below = np.searchsorted(ends, x)
     is_end = np.append(ends, np.nan)[below] == x
     bins = np.where(np.isnan(x), 2 * ends.size + 1, 2 * below + is_end)

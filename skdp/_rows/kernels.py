@@ -7,7 +7,7 @@ Rows are given as tuples: rows, a centre, a factor for each column, and which ro
 count as 0. The rows are moved to these units as they are read, but where the centre is None.
 """
 
-from functools import partial
+from functools import partial, wraps
 
 import numpy as np
 from numba import njit, types
@@ -33,6 +33,33 @@ def _compiled(*, fastmath=False):
             return compiler()(function)
 
     return compile_it
+
+
+def _called_by_python(*, n_written=1):
+    """Have Python's calls write to so many last arguments alone, and only read the others.
+
+    numba compiles once for arrays that may be written to, and again for those that may not, such as
+    rows from another process. So all that is read is handed over as what may not be written to.
+    """
+
+    def reads(kernel):
+        @wraps(kernel)
+        def call(*arguments):
+            n_read = len(arguments) - n_written
+            return kernel(*map(_read_only, arguments[:n_read]), *arguments[n_read:])
+
+        return call
+
+    return reads
+
+
+def _read_only(argument):
+    if isinstance(argument, tuple):
+        return tuple(map(_read_only, argument))
+    if isinstance(argument, np.ndarray) and argument.flags.writeable:
+        argument = argument.view()
+        argument.flags.writeable = False
+    return argument
 
 
 def _in_units(rows, centre, factors, is_void, start, end, room):
@@ -194,13 +221,16 @@ def _set_log_loss(targets, m):
 
 @_compiled()
 def _set_slopes(loss, targets, lengths, weights, bound, m):
-    """Put cut slopes in the place of predictions; of what is no number, or null, they are 0."""
+    """Put cut slopes in the place of predictions; of what is no number, or null, they are 0.
+
+    Weights are empty where there are none.
+    """
     if loss == 0:
         _set_log_loss(targets, m)
     else:
         for i in range(len(m)):
             m[i] -= targets[i]
-    if weights is not None:
+    if len(weights):
         for i in range(len(m)):
             m[i] *= weights[i]
     for i in range(len(m)):
@@ -209,12 +239,14 @@ def _set_slopes(loss, targets, lengths, weights, bound, m):
         m[i] = slope if is_there else 0.0
 
 
+@_called_by_python()
 @_compiled()
 def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, constant, total):
     """Add the sum of slopes times rows, and of slopes, by blocks of `size` rows.
 
     Each slope times its weight is cut so that times its length it is within the bound. Rows count
-    times their scale; `constant` is what the intercept's column adds to a prediction.
+    times their scale; `constant` is what the intercept's column adds to a prediction. Where there
+    are no weights or no scale, these are empty: None would be compiled again.
     """
     rows, centre, factors, is_void = units
     n, d = rows.shape
@@ -232,16 +264,16 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
             _set_products(x, weights_of_rows, m)
             for i in range(len(m)):
                 m[i] += shift
-            if scale is not None:
+            if len(scale):
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
             for i in range(len(m)):
                 m[i] += constant
-            of_rows = None if weights is None else weights[start:end]
+            of_rows = weights[start:end]
             _set_slopes(loss, targets[start:end], lengths[start:end], of_rows, bound, m)
             for i in range(len(m)):
                 part[d] += m[i]
-            if scale is not None:
+            if len(scale):
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
             _add_in_units(x, centre, factors, m, part[:d])
@@ -259,6 +291,7 @@ def _set_norms(rows, out):
         out[i] = np.sqrt(total)
 
 
+@_called_by_python()
 @_compiled()
 def set_lengths(units, out):
     """Put the lengths of rows."""
@@ -270,6 +303,7 @@ def set_lengths(units, out):
         _set_norms(_in_units(rows, centre, factors, is_void, start, end, room), out[start:end])
 
 
+@_called_by_python()
 @_compiled()
 def set_mapped_lengths(units, factors, constant, A, out):
     """Put the lengths of rows, times their factors and with the constant, that A maps."""
@@ -288,6 +322,7 @@ def set_mapped_lengths(units, factors, constant, A, out):
         _set_norms(y, out[start:end])
 
 
+@_called_by_python()
 @_compiled()
 def set_single_lengths(units, factors, constant, norms, A, size, slack, out):
     """Put upper bounds of what `set_mapped_lengths` puts, by products in single precision.
@@ -339,6 +374,7 @@ def _putting_by_type(rows, centre, per_unit, is_void, factors, out):
     return as_they_are if isinstance(centre, types.NoneType) else moved
 
 
+@_called_by_python()
 @_compiled()
 def put_counted_rows(units, factors, constants, out):
     """Put rows times their factors, with their constants behind them."""
@@ -348,6 +384,7 @@ def put_counted_rows(units, factors, constants, out):
         out[i, rows.shape[1] :] = constants[i]
 
 
+@_called_by_python()
 @_compiled()
 def put_rows(units, out):
     """Put rows as they are in their units, in the type of these."""
@@ -355,6 +392,7 @@ def put_rows(units, out):
     _in_units(rows, centre, factors, is_void, 0, len(rows), out)
 
 
+@_called_by_python()
 @_compiled()
 def add_moved(size, units, weights, total):
     """Add rows times their weights, by blocks of `size` rows."""
@@ -372,6 +410,7 @@ def add_moved(size, units, weights, total):
             total[j] += part[j]
 
 
+@_called_by_python()
 @_compiled()
 def count_entries(units, shift, first, n_bins, total):
     """Count the entries of each column by the leading bits of their distance from the centre.

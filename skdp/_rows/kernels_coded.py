@@ -6,7 +6,7 @@ after another.
 
 import numpy as np
 
-from skdp._rows.kernels import LOSSES, _compiled, _set_norms, _set_slopes
+from skdp._rows.kernels import LOSSES, _called_by_python, _compiled, _set_norms, _set_slopes
 
 __all__ = [
     "LOSSES",
@@ -55,12 +55,14 @@ def _add_times_rows(units, start, factors, total):
             total[others[i, j]] += factor * entries[i, j]
 
 
+@_called_by_python()
 @_compiled()
 def set_products(units, w, out):
     """Put the products of rows with w."""
     _set_row_products(units, 0, w, out)
 
 
+@_called_by_python()
 @_compiled()
 def add_by_part(units, parts, w, out):
     """Add the products of what a row has in each of its parts with w."""
@@ -77,6 +79,7 @@ def add_by_part(units, parts, w, out):
             out[i, of_others[j]] += entries[i, j] * w[others[i, j]]
 
 
+@_called_by_python()
 @_compiled()
 def add_rows(size, units, factors, total):
     """Add rows times a factor each, by blocks of `size` rows."""
@@ -88,6 +91,7 @@ def add_rows(size, units, factors, total):
             total[j] += part[j]
 
 
+@_called_by_python()
 @_compiled()
 def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, constant, total):
     """Add the sum of slopes times rows, and last that of slopes, by blocks of `size` rows.
@@ -103,16 +107,16 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
             end = min(start + _TILE, stop)
             m = slopes[: end - start]
             _set_row_products(units, start, w, m)
-            if scale is not None:
+            if len(scale):
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
             for i in range(len(m)):
                 m[i] += constant
-            of_rows = None if weights is None else weights[start:end]
+            of_rows = weights[start:end]
             _set_slopes(loss, targets[start:end], lengths[start:end], of_rows, bound, m)
             for i in range(len(m)):
                 part[d] += m[i]
-            if scale is not None:
+            if len(scale):
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
             _add_times_rows(units, start, m, part[:d])
@@ -120,6 +124,7 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
             total[j] += part[j]
 
 
+@_called_by_python()
 @_compiled()
 def set_lengths(units, shift, of_shift, slack, out):
     """Put distances of rows from a point, with a bound of rounding errors added.
@@ -146,6 +151,7 @@ def set_lengths(units, shift, of_shift, slack, out):
         out[i] = np.sqrt(max(moved, 0.0) + rounded)
 
 
+@_called_by_python()
 @_compiled(fastmath={"contract"})
 def set_mapped_lengths(units, factors, constant, A, out):
     """Put the lengths of rows, times their factors and with a mapped constant, that A maps."""
@@ -192,6 +198,7 @@ def set_mapped_lengths(units, factors, constant, A, out):
         _set_norms(mapped, out[i : i + 1])
 
 
+@_called_by_python()
 @_compiled(fastmath={"contract"})
 def add_outer_products(size, units, factors, of_bias, counts, bias, total):
     """Add outer products of rows, times a factor each, as often as they count.
@@ -230,6 +237,7 @@ def add_outer_products(size, units, factors, of_bias, counts, bias, total):
                 total[j, k] += part[j, k]
 
 
+@_called_by_python(n_written=2)
 @_compiled()
 def put_entries(units, places, columns, out):
     """Put the columns of rows and their entries, each of them in its place in a row."""

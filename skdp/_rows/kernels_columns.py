@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdp._rows.kernels import LOSSES, _compiled, _set_log_loss
+from skdp._rows.kernels import LOSSES, _called_by_python, _compiled, _set_log_loss
 
 __all__ = ["LOSSES", "sum_slopes"]
 # Numbers that are added up before their sum is added: as many as NumPy takes, for the same slack.
@@ -36,6 +36,7 @@ def _cut(scales, weights, lengths, bound, slopes):
         slopes[i] = slope if is_there else 0.0
 
 
+@_called_by_python(n_written=0)
 @_compiled()
 def sum_slopes(loss, scales, targets, predictions, x, lengths, weights, bound):
     """Return the sum of slopes, times their weights, times the entries of a column.

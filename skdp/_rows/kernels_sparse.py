@@ -6,13 +6,14 @@ entries. The work follows a row's own entries, and sums add rows one after anoth
 
 import numpy as np
 
-from skdp._rows.kernels import LOSSES, _compiled, _set_norms, _set_slopes
+from skdp._rows.kernels import LOSSES, _called_by_python, _compiled, _set_norms, _set_slopes
 
 __all__ = ["LOSSES", "add_products", "add_slopes", "set_mapped_lengths"]
 # Rows whose entries are still in caches when they are read again.
 _TILE = 64
 
 
+@_called_by_python()
 @_compiled()
 def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, constant, total):
     """Add the sum of slopes times rows, and of slopes, by blocks of `size` rows.
@@ -33,16 +34,16 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
                 for k in range(ends[start + i], ends[start + i + 1]):
                     product += entries[k] * w[columns[k]]
                 m[i] = product
-            if scale is not None:
+            if len(scale):
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
             for i in range(len(m)):
                 m[i] += constant
-            of_rows = None if weights is None else weights[start:end]
+            of_rows = weights[start:end]
             _set_slopes(loss, targets[start:end], lengths[start:end], of_rows, bound, m)
             for i in range(len(m)):
                 part[d] += m[i]
-            if scale is not None:
+            if len(scale):
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
             for i in range(len(m)):
@@ -52,6 +53,7 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
             total[j] += part[j]
 
 
+@_called_by_python()
 @_compiled(fastmath={"contract"})
 def set_mapped_lengths(units, factors, constant, A, out):
     """Put the lengths of rows, times their factors and with a mapped constant, that A maps."""
@@ -79,6 +81,7 @@ def set_mapped_lengths(units, factors, constant, A, out):
         _set_norms(mapped, out[i : i + 1])
 
 
+@_called_by_python()
 @_compiled(fastmath={"contract"})
 def add_products(ends, columns, entries, weighted, total):
     """Add the outer products of rows with rows of other entries in the same places.

@@ -6,9 +6,10 @@ which of them made it.
 
 import numpy as np
 
-from skdp._rows.kernels import _compiled
+from skdp._rows.kernels import _called_by_python, _compiled
 
 
+@_called_by_python(n_written=2)
 @_compiled()
 def place_numbers(x, knots, middle, spike, low, high, spike_column, gap_column, columns, shares):
     """Put the column of each number, and the row's shares of it and of the one after it.
@@ -37,6 +38,7 @@ def place_numbers(x, knots, middle, spike, low, high, spike_column, gap_column, 
         columns[i], shares[0, i], shares[1, i] = left, 1.0 - share, share
 
 
+@_called_by_python()
 @_compiled()
 def set_values(columns, shares, table, out):
     """Put the values of rows with such places; the table has a row for each output."""

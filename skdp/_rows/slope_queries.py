@@ -19,6 +19,8 @@ from skdp._rows.threads import sum_in_order
 _TRACE_PARTS = 2.0**30
 # Whole numbers below these add up exactly, as floating-point numbers and as integers.
 _EXACT_BITS, _INTEGER_BITS = 53, 62
+# Compiled sums take it where rows have no scale, or no weights.
+_NONE = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +213,7 @@ def _compiled_adder(rows, w):
 
     def add(chunk, total):
         of_rows = rows.scale, rows.targets, rows.lengths, rows.slope_weights
-        of_rows = (each if each is None else each[chunk] for each in of_rows)
+        of_rows = (_NONE if each is None else each[chunk] for each in of_rows)
         units, part = units_of(rows.X, chunk), np.zeros(d + 1)
         rows.kernels.add_slopes(
             kind,

@@ -91,6 +91,19 @@ def both(choose, make, ask):
     return found
 
 
+def test_rows_that_may_not_be_written_to_are_compiled_as_others(rng):
+    """Rows from another process are such, and to compile takes longer than most sums."""
+    kernels, lengths = _kernels(), np.empty(N)
+    rows = about(rng)
+    for is_writeable in (True, False):
+        rows.flags.writeable = is_writeable
+        kernels.set_lengths((rows, None, np.empty(0), None), lengths)
+        assert rows.flags.writeable == is_writeable
+    taken = [units[0] for units, _ in kernels.set_lengths.__wrapped__.signatures]
+    assert taken
+    assert not any(one.mutable for one in taken)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -161,7 +174,8 @@ def test_rows_in_units_have_the_bits_of_their_copies_in_every_sum(dtype, rng, ch
         units, moved, added = rows.units(slice(i, i + 1)), np.zeros(d), np.zeros(d + 1)
         _kernels().add_moved(1, units, one, moved)
         # Predictions of 0 of targets of -1 have slopes of 1.
-        _kernels().add_slopes(1, 1, units, None, -one, one, None, 2.0, nothing, 0.0, added)
+        none = np.empty(0)
+        _kernels().add_slopes(1, 1, units, none, -one, one, none, 2.0, nothing, 0.0, added)
         for found in (moved, added[:d]):
             np.testing.assert_array_equal(found, copy[i].astype(np.float64))
 
@@ -298,12 +312,12 @@ def test_predictions_of_all_sizes_have_their_slopes():
     m = np.concatenate([-sizes, [0.0, math.inf, -math.inf], sizes])
     for y in (-1.0, 1.0):
         targets, ones, found = np.full(m.size, y), np.ones(m.size), m.copy()
-        _kernels()._set_slopes(0, targets, ones, None, 1e308, found)
+        _kernels()._set_slopes(0, targets, ones, np.empty(0), 1e308, found)
         expected = LOSSES["log_loss"].gradient(y, m)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
         m_near = np.linspace(-45.0, 45.0, 9001)
         targets, ones, found = np.full(m_near.size, y), np.ones(m_near.size), m_near.copy()
-        _kernels()._set_slopes(0, targets, ones, None, 1e308, found)
+        _kernels()._set_slopes(0, targets, ones, np.empty(0), 1e308, found)
         expected = LOSSES["log_loss"].gradient(y, m_near)
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=2e-14)
 
@@ -338,7 +352,7 @@ def test_no_row_adds_more_than_the_bound(kind, loss, rng, choose):
 @pytest.mark.parametrize("loss", [0, 1])
 def test_predictions_that_are_no_number_have_no_slope(loss):
     m, ones = np.array([np.nan, 1.0, np.nan]), np.ones(3)
-    _kernels()._set_slopes(loss, ones, ones, None, 1.0, m)
+    _kernels()._set_slopes(loss, ones, ones, np.empty(0), 1.0, m)
     assert (m == 0.0).tolist() == [True, loss == 1, True]
 
 
