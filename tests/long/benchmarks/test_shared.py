@@ -128,10 +128,12 @@ def test_the_optimum_is_that_of_the_objective(loss, penalty, common, rng):
         assert problem.objective(best + 1e-3 * step, X, y) > lowest
 
 
-def test_a_script_runs_by_itself(folder, tmp_path):
-    """As a command from the root, from a paper's folder, with jobs in two processes."""
-    script = "benchmarks/papers/dpscd/fig2.py --n-jobs 2 --problems california_housing --passes 1"
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_script_runs_by_itself(n_jobs, folder, tmp_path):
+    """As a command from the root, from a paper's folder, with jobs in other processes, too."""
+    script = "benchmarks/papers/dpscd/fig2.py --problems california_housing --passes 1"
     command = [sys.executable, *script.split(), "--data", folder, "--output", tmp_path]
+    command += ["--n-jobs", str(n_jobs)]
     subprocess.run(command, cwd=ROOT, check=True)
     assert (tmp_path / "dpscd_fig2.png").is_file()
 

@@ -20,8 +20,8 @@ class Misses:
 
     def __init__(self, table):
         self.numbers = {name: table[name].dropna().to_numpy() for name in ("age", "income")}
-        self.job = table["job"].fillna("missing").to_numpy()
-        self.is_gap = table["income"].isna().to_numpy()
+        self.words = table["job"].fillna("missing").value_counts()
+        self.n_of_cell = (table["income"].isna() & (table["job"] == "cook")).sum()
         self.expected = {name: truth_of(table[name]) for name in self.numbers}
         names = [(name, statistic) for name in self.numbers for statistic in self.expected[name]]
         self.missed = dict.fromkeys([*names, "word", "other words", "bar", "cell"], 0)
@@ -42,16 +42,15 @@ class Misses:
                 slack = 1e-9 * abs(of)
                 self.missed[name, statistic] += not low - slack <= of <= high + slack
         of_words = bars["job"]
-        is_other = ~np.isin(self.job, of_words.index)
-        for name, of in (("word", self.job == "cook"), ("other words", is_other)):
+        n_others = self.words.drop(of_words.index, errors="ignore").sum()
+        for name, of in (("word", self.words["cook"]), ("other words", n_others)):
             line = of_words.loc["cook" if name == "word" else "infrequent"]
-            self.missed[name] += not line["low"] <= of.sum() <= line["high"]
+            self.missed[name] += not line["low"] <= of <= line["high"]
         bar, age = bars["age"].iloc[3], self.numbers["age"]
         inside = (age > bar.name.left) & (age <= bar.name.right)
         self.missed["bar"] += not bar["low"] <= inside.sum() <= bar["high"]
         cells, margin = found.crosstabs_["income", "job"], found.crosstab_margins_["income", "job"]
-        of_cell = (self.is_gap & (self.job == "cook")).sum()
-        self.missed["cell"] += not abs(cells.loc["missing", "cook"] - of_cell) <= margin
+        self.missed["cell"] += not abs(cells.loc["missing", "cook"] - self.n_of_cell) <= margin
 
 
 def check_coverage(table, n_runs, levels, exact, **settings):
@@ -81,6 +80,9 @@ def test_intervals_cover_what_the_table_says(table):
     check_coverage(table, 150, [0.7], exact, epsilon=3.0)
 
 
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-def test_intervals_cover_what_the_table_says_at_all_levels(table, adjacency):
-    check_coverage(table, 600, [0.8, 0.95], {"cell"}, epsilon=4.0, adjacency=adjacency)
+# By the first, one of 250 intervals of 95 % is convicted where it misses in a fifth of the runs.
+@pytest.mark.parametrize(
+    ("n_runs", "adjacency"), [(250, "zero_out"), (600, "zero_out"), (600, "replace_one")]
+)
+def test_intervals_cover_what_the_table_says_at_all_levels(table, n_runs, adjacency):
+    check_coverage(table, n_runs, [0.8, 0.95], {"cell"}, epsilon=4.0, adjacency=adjacency)

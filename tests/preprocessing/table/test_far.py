@@ -64,16 +64,20 @@ def test_knots_follow_the_records_within_bounds_that_are_much_too_wide():
 
 
 @pytest.mark.long
-def test_no_knot_is_noise():
-    """In 200 columns less than one bin of noise is expected; eight are chance in a million."""
+@pytest.mark.parametrize(("n_fits", "largest"), [(3, 5), (10, 7)])
+def test_no_knot_is_noise(n_fits, largest):
+    """In 200 columns less than one bin of noise is expected; eight are chance in a million.
+
+    So are six in 60 columns.
+    """
     X = pd.DataFrame({f"x{j}": 1.6e7 + WIDE["whole"] for j in range(20)})
     n_far = 0
-    for seed in range(10):
+    for seed in range(n_fits):
         fitted = DPTableVectorizer(epsilon=20.0, random_state=seed).fit(X)
         for knots in fitted.knots_.values():
             assert knots.size > 2
             n_far += knots[0] < 1.6e7 - 50 or knots[-1] > 1.6e7 + 150
-    assert n_far <= 7
+    assert n_far <= largest
 
 
 @pytest.mark.parametrize("offset", [0.0, *OFFSETS])
