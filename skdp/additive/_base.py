@@ -10,7 +10,7 @@ from skdp._estimator import (
 )
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.additive._expected_noise import expected_noise_of
-from skdp.additive._fit import fit_table, plan_table, read_table
+from skdp.additive._fit import fit_table, frame_and_settings, plan_terms
 from skdp.additive._parameters import Parameters
 from skdp.additive._reading import ReadingMixin
 from skdp.linear_model._base import (
@@ -61,7 +61,7 @@ class BaseAdditive(ReadingMixin, RecordPrivateEstimator):
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         specs = specs_before_fit(self, n_features)
-        return plan_table(self, self._parameters(), specs, n_rows, n_outputs, by_group)
+        return plan_terms(self, self._parameters(), specs, n_rows, n_outputs, by_group)
 
     def _expected_noise(self, budget, n_rows, n_features, n_outputs):
         """Return the `ExpectedNoise` of a fit with such a budget, in the units of training."""
@@ -72,7 +72,7 @@ class BaseAdditive(ReadingMixin, RecordPrivateEstimator):
 
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""
-        frame, _ = read_table(self, X, self._parameters())
+        frame, _ = frame_and_settings(self, X, self._parameters())
         return assumed_kinds(frame.typed, [frame.names[place] for place in frame.untyped])
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -64,8 +64,8 @@ class FoundTerms(NamedTuple):
     units: Any
 
 
-def read_table(model, X, parameters):
-    """Return a table, and what is known of it and asked for, as `TableSettings`."""
+def frame_and_settings(model, X, parameters):
+    """Return a table as a `Frame`, and what is known of it and asked for, as `TableSettings`."""
     frame = read_frame(model, X, reset=True)
     pairs = chosen_pairs(parameters.named_pairs, frame.names, "interactions")
     signs = chosen_signs(parameters.monotonic_cst, frame.names, frame.kinds, pairs)
@@ -75,7 +75,7 @@ def read_table(model, X, parameters):
     return frame, TableSettings(frame.typed, specs, pairs, signs)
 
 
-def plan_table(model, parameters, specs, n_records, n_outputs, by_group):
+def plan_terms(model, parameters, specs, n_records, n_outputs, by_group):
     """Return the plan of a fit by parameters, which were made before the rows were read."""
     check_n_jobs(model.n_jobs)
     budget = model._budget(n_records, by_group)
@@ -91,7 +91,7 @@ def fit_table(model, X, y, groups, public_weight, exposure=None):
     family = parameters.predicted.family(has_exposure=exposure is not None)
     kinds = {"multi_output": family.takes_several, "y_numeric": family.is_numeric}
     y = validate_data(model, "no_validation", y, **kinds)
-    frame, settings = read_table(model, X, parameters)
+    frame, settings = frame_and_settings(model, X, parameters)
     quietly(check_consistent_length, y, range(frame.n_rows))
     public_weight = check_public_weight(public_weight, frame.n_rows)
     family.check_settings()
@@ -102,7 +102,7 @@ def fit_table(model, X, y, groups, public_weight, exposure=None):
     method = parameters.predicted.linear()._method()
     codes, n_records = method.read_groups(groups, len(targets), weights)
     by_group = codes is not None
-    plan = plan_table(model, parameters, settings.specs, n_records, n_outputs, by_group)
+    plan = plan_terms(model, parameters, settings.specs, n_records, n_outputs, by_group)
     fit = TermsFit(
         parameters=parameters,
         settings=settings,

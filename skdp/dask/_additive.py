@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.additive._fit import TermsFit, fit_terms, plan_table, publish_terms, read_table
+from skdp.additive._fit import TermsFit, fit_terms, frame_and_settings, plan_terms, publish_terms
 from skdp.additive._second_fit import TargetSizes
 from skdp.additive._tuned import COLUMNS_OF_EACH
 from skdp.dask._estimators import Reader, columns_and_units
@@ -45,7 +45,7 @@ class DaskAdditive(DaskTwin):
         parameters = self._parameters()
         family = parameters.predicted.family(has_exposure=exposure is not None)
         client, table = self._opened(X, y, groups, exposure)
-        frame, settings = read_table(self, typed_row(X), parameters)
+        frame, settings = frame_and_settings(self, typed_row(X), parameters)
         n_targets, units = columns_and_units(family, table)
         n_outputs = family.n_outputs(n_targets)
         parameters.check_curves(settings.signs, n_outputs)
@@ -61,7 +61,7 @@ class DaskAdditive(DaskTwin):
         with passes(table, reader, client=client) as rows:
             rows.count_records(groups)
             n_records = rows.n_records
-            plan = plan_table(
+            plan = plan_terms(
                 self, parameters, settings.specs, n_records, n_outputs, rows.are_grouped
             )
             fit = TermsFit(

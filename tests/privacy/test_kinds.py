@@ -28,7 +28,7 @@ from tests.door import (
     gaussian_cost,
     plan_additive,
     plan_description,
-    plan_table,
+    plan_terms,
     plan_vectorizer,
     read_frame,
     read_specs,
@@ -89,7 +89,7 @@ def plan_for(estimator, n_untyped, n_numeric=0, n_rows=1000):
     names = tuple(f"c{j}" for j in range(n_untyped + n_numeric))
     specs = read_specs(names, ("untyped",) * n_untyped + ("numeric",) * n_numeric)
     if isinstance(estimator, DPAdditiveClassifier):
-        return plan_table(estimator, estimator._parameters(), specs, n_rows, 1, False)
+        return plan_terms(estimator, estimator._parameters(), specs, n_rows, 1, False)
     return estimator._table_plan(estimator._budget(n_rows), n_rows, specs)
 
 
