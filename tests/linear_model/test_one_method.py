@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.linear_model import (
@@ -95,6 +96,26 @@ def test_so_it_is_where_a_table_is_read(kind, before, after):
     with pytest.raises(ValueError, match="epsilon was changed while the rows were read"):
         model.fit(X, y, public_weight=Changing(np.ones(len(y)), model, epsilon=after))
     assert not hasattr(model, "privacy_report_")
+
+
+class Emptying(Changing):
+    """Targets that empty a list of the caller's when they are read."""
+
+    def __array__(self, *args, **kwargs):
+        self.parameters["given"].clear()
+        return self.X
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("name", ["monotonic_cst", "interactions"])
+def test_lists_that_change_while_a_table_is_read_change_nothing(name):
+    _, X, y = made_up(DPRidge)
+    given = {"monotonic_cst": [1, 0, 0], "interactions": [(0, 1)]}[name]
+    model = DPAdditiveClassifier(classes=[0, 1], random_state=0, **{name: given})
+    expected = clone(model).fit(X, y)
+    model.fit(X, Emptying(y, model, given=given))
+    assert not given
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
 
 @pytest.mark.parametrize(
