@@ -85,7 +85,7 @@ class _Learning:
     """What is released before the steps of a model: subclasses have `releases`."""
 
     releases: tuple
-    # What is released after them, each `Planned`.
+    # Releases that follow the steps, each `Planned`.
     last: tuple = ()
 
     @property

@@ -87,7 +87,7 @@ class RowTreatment:
 
     def answering(self, rows, targets, n_threads, weights=None, *, codes=None):
         """Return certified rows that answer queries, or groups of them."""
-        # What a group adds is cut as a whole: no weight of a row, nor its own error, is bounded.
+        # A group is cut as a whole: no weight of one of its rows is bounded, nor its error.
         if codes is not None and (weights is not None or self.infers):
             raise ValueError(_GROUPS_ALONE)
         n_columns = targets.shape[1]
