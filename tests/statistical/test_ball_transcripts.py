@@ -4,13 +4,20 @@ All rows but one are null records, so that noise alone says where the ball is: c
 radius are others in each fit. The record is beyond all of them, and reaches every bound.
 """
 
+import math
 from dataclasses import dataclass
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from skdp.linear_model import DPRidge
-from tests.door import ball_queries_module as _queries, null_records
+from tests.door import (
+    DrawnBlocks,
+    ball_queries_module as _queries,
+    ball_tuned as tuned,
+    null_records,
+)
 from tests.statistical._transcripts import convicted, noise_times
 from tests.statistical.test_transcripts import (
     FAR,
@@ -49,6 +56,41 @@ class BallCase(Case):
             return self.estimator.set_params(random_state=seed).fit(X, y, **groups).privacy_report_
 
 
+@dataclass(frozen=True)
+class SampleCase(BallCase):
+    """The same where lengths and centres are of a sample, which the record is in, or isn't.
+
+    So few rows are sampled here as many are. Which they are is public: the ratios are those given
+    the sample.
+    """
+
+    is_in: bool = True
+
+    def fit(self, present, seed):
+        draw = DrawnBlocks.rows
+
+        def drawn(one, first, last):
+            rows = draw(one, first, last)
+            size = one.sampler.block_size
+            own = np.arange(size) + (0 if self.is_in else size)
+            # The record is in the first block, and the first stratum has others.
+            return np.concatenate([own, rows[size:]])
+
+        thresholds = {
+            "LEAST_ROWS_OF_SAMPLE": 100,
+            "LARGEST_NOISE_IN_SAMPLE": math.inf,
+            "LARGEST_NOISE_OF_THOSE_OUTSIDE": math.inf,
+            "LEAST_BLOCKS_OUTSIDE": 0,
+        }
+        with (
+            mock.patch.object(DrawnBlocks, "rows", drawn),
+            mock.patch.multiple(tuned, **thresholds),
+        ):
+            report = super().fit(present, seed)
+        assert sum("of a sample" in name for name in report.names) == 5
+        return report
+
+
 CASES = {
     "zero_out": BallCase(DPRidge(**BUDGET), FAR),
     "replace_one": BallCase(
@@ -63,13 +105,18 @@ CASES = {
         tight=False,
     ),
     "targets of a group": BallCase(DPRidge(**BUDGET | {"target_bounds": None}), FAR, n_own=300),
+    "sample": SampleCase(DPRidge(**BUDGET), FAR),
+    "sample without it": SampleCase(DPRidge(**BUDGET), FAR, is_in=False, tight=False),
+    "sample, replace_one": SampleCase(
+        DPRidge(adjacency="replace_one", **BUDGET), FAR, other_y=-FAR, tight=False
+    ),
     "with a moment": BallCase(DPRidge(**BUDGET | {"moment_budget": 0.9}), FAR, tight=False),
 }
 SHORT = {"zero_out", "targets"}
 NAMES = [pytest.param(name, marks=[pytest.mark.long] * (name not in SHORT)) for name in CASES]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name.values[0] != "sample without it"])
 def test_half_the_noise_is_convicted(name):
     with noise_times(0.5):
         ratios, report = log_ratios(CASES[name], True, range(N_TRANSCRIPTS))
@@ -89,7 +136,10 @@ def test_rows_that_are_not_cut_to_the_radius_are_convicted(monkeypatch):
     assert convicted(ratios, report)
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - {"replace_one", "targets, replace_one"}))
+REACHING = sorted(name for name in CASES if "replace_one" not in name and "without" not in name)
+
+
+@pytest.mark.parametrize("name", REACHING)
 def test_the_record_reaches_the_bound_of_every_release(name):
     """So that the ratios above are about something; and all stages of the ball are bought."""
     case = CASES[name]
@@ -100,3 +150,16 @@ def test_the_record_reaches_the_bound_of_every_release(name):
     for one, other in zip(of_record, of_other, strict=True):
         apart = np.linalg.norm(one.value - other.value) / one.mechanism.contribution_bound
         assert 0.8 < apart <= 1.0 + 1e-6
+
+
+def test_a_record_outside_of_a_sample_moves_no_release_of_it():
+    case = CASES["sample without it"]
+    of_record, report = contributions(case, True)
+    of_other, _ = contributions(case, False, of_record)
+    moved = [
+        np.linalg.norm(one.value - other.value) > 0.0
+        for one, other in zip(of_record, of_other, strict=True)
+    ]
+    # The steps are the last two, under one name.
+    names = [*report.names, report.names[-1]]
+    assert moved == ["of a sample" not in name for name in names]
