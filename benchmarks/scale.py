@@ -37,12 +37,11 @@ import pandas as pd
 from _memory import Watcher, status
 from distributed import Client, LocalCluster
 
-from skdp._families.targets import encode_labels
 from skdp._rows.certified_rows import CertifiedRows
 from skdp._rows.fused import sums_compiled
 from skdp._rows.slope_queries import SumOfSlopes
 from skdp.dask import DaskDPLogisticRegression, _pinned
-from skdp.dask._estimators import Reader
+from skdp.dask._estimators import reader_of
 from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.linear_model import DPLogisticRegression
@@ -144,12 +143,14 @@ def time_passes(n_rows, repeats):
     mechanism = plan.steps.split(40).mechanism
     A, w = np.eye(HELD_FEATURES + 1), np.zeros((HELD_FEATURES + 1, 1))
     options = {"threads_per_worker": 1, "dashboard_address": ":0"}
-    reader = Reader(DaskDPLogisticRegression(**MODEL)._reading(), None)
+    model = DaskDPLogisticRegression(**MODEL)
+    method, family = model._method(), model._family()
+    reader = reader_of(model, method, family)
+    treatment = reader.treatment
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         held = client.persist([X, y])
         rows, labels = np.asarray(held[0].compute()), np.asarray(held[1].compute())
-        local = DPLogisticRegression(n_jobs=2, **MODEL)
-        given = local._certified_rows(rows), encode_labels(labels, [0, 1])[1], local._loss(1), 2
+        given = treatment.bounds.read(rows), family.read(labels, None)[0], family.loss(1), 2
         with ExitStack() as stack:
             start, at_work = time.perf_counter(), stack.enter_context
             kinds = {"workers": at_work(passes(read_table(*held), reader, client=client))}
@@ -172,7 +173,7 @@ def time_passes(n_rows, repeats):
             client.run(leave_no_room)
             with passes(read_table(X, y), reader, client=client) as sums:
                 sums.bound_slopes(A, 1.0)
-                slopes = partial(sums.slopes, w, mechanism)
+                slopes = partial(sums.ask, SumOfSlopes(w, mechanism))
                 slopes()
                 per_task[n_tasks] = np.median([seconds_of(slopes) for _ in range(repeats)])
     return {name: np.array(seconds) for name, seconds in found.items()}, per_task

@@ -320,6 +320,7 @@ from skdp.linear_model.walr._solver import BLOCK, PublicRows, consistent_means
 from skdp.linear_model.whitened import (
     _method as whitened_method_module,
     _solver as whitened_solver_module,
+    _tuned as whitened_tuned,
 )
 from skdp.linear_model.whitened._base import BaseWhitened
 from skdp.linear_model.whitened._calibration_solver import averaged, calibrated, mean_risk

@@ -23,6 +23,13 @@ class Asked(NamedTuple):
     ask: Callable
 
 
+class AskedSlopes(NamedTuple):
+    """The same of rows whose slopes are cut to a bound."""
+
+    ask: Callable
+    slope_bound: float
+
+
 class Query:
     """A question to rows, whose answer is released.
 

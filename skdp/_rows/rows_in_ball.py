@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from skdp._rows.bounds import (
     SMALLEST_NORM,
     BoundedRows,
+    copied_rows,
     intercept_constant,
     products_by_row,
     row_norms,
@@ -206,6 +207,11 @@ class RowsInUnits:
             kernels.put_rows(units, rows)
             return rows
         return in_units(self.source[block], self._ball, self._is_void[block])[0]
+
+    def some(self, indices, n_jobs=None):
+        """Return some of the rows, of a copy of these."""
+        source = copied_rows(self.source, indices, n_jobs)
+        return RowsInUnits(source, self._ball, self._is_void[indices])
 
     @np.errstate(all="ignore")
     def take(self, indices, axis=0, out=None, mode="raise"):

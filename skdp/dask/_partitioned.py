@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 from skdp._progress import progress
 from skdp._rows.bounds import present_records, stretch_of
 from skdp._rows.fused import can_compile, sums_compiled
-from skdp._rows.queries import CUT, SAMPLED, TARGETS, Asked
+from skdp._rows.queries import CUT, SAMPLED, TARGETS, Asked, AskedSlopes
 from skdp._rows.threads import map_in_order
 from skdp._sklearn import as_configured_here
 from skdp.additive._table import are_coded
@@ -163,6 +163,11 @@ class PartitionedRows:
     def sampled(self, drawn):
         """See `MemoryRows.sampled`."""
         return Asked(partial(self._ask_about, SAMPLED, drawn))
+
+    def sampled_slopes(self, drawn):
+        """See `MemoryRows.sampled_slopes`."""
+        cut = self._cut._replace(drawn=drawn)
+        return AskedSlopes(partial(self._ask_about, CUT, cut), cut.bound)
 
     def move_targets(self, units):
         """See `MemoryRows.move_targets`."""

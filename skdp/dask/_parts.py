@@ -260,12 +260,29 @@ def _raw_rows(reader, n_threads, X, kept, query, given):
 
 
 def _sampled_rows(reader, n_threads, X, kept, query, drawn):
-    is_null = kept.norm == 0.0
-    chosen = drawn.rows(kept.first, kept.first + is_null.size) - kept.first
-    if not chosen.size:
-        # A part without rows of the sample answers as one whose rows are null records.
-        chosen, is_null = np.zeros(1, dtype=np.int64), np.ones_like(is_null)
-    return RawRows(X[chosen], is_null[chosen], n_threads).at_work()
+    X, kept = _of_sample(X, kept, drawn)
+    return RawRows(X, kept.norm == 0.0, n_threads).at_work()
+
+
+def _of_sample(X, kept, drawn):
+    """Return those rows of a part that are of the sample of all, and what is kept of them."""
+    chosen = drawn.rows(kept.first, kept.first + kept.norm.size) - kept.first
+    is_null = not chosen.size
+    if is_null:
+        # A part without rows of the sample answers as one whose only row is a null record.
+        chosen = np.zeros(1, dtype=np.int64)
+
+    def taken(numbers):
+        return None if numbers is None else numbers[chosen]
+
+    sampled = kept._replace(
+        targets=taken(kept.targets),
+        scale=taken(kept.scale),
+        norm=np.zeros(1) if is_null else taken(kept.norm),
+        weight=taken(kept.weight),
+        lengths=np.zeros(1) if is_null else taken(kept.lengths),
+    )
+    return X[chosen], sampled
 
 
 def _targets(reader, n_threads, X, kept, query, given):
@@ -279,6 +296,8 @@ def _placed_rows(reader, n_threads, X, kept, query, given):
 
 @contextmanager
 def _cut_rows(reader, n_threads, X, kept, query, cut):
+    if cut.drawn is not None:
+        X, kept = _of_sample(X, kept, cut.drawn)
     with _asked(reader, n_threads, X, kept).at_work() as rows:
         rows.bound_slopes(cut.A, cut.bound, kept.lengths)
         if cut.longest is not None:
@@ -317,11 +336,15 @@ _VIEWS = {
 
 
 class Cut(NamedTuple):
-    """How the slopes of all parts are cut; see `bound_slopes` and `shorten` of `CertifiedRows`."""
+    """How the slopes of all parts are cut; see `bound_slopes` and `shorten` of `CertifiedRows`.
+
+    Those that are asked are of the rows of some `DrawnBlocks`, or of all where there are none.
+    """
 
     A: object
     bound: float
     longest: float | None = None
+    drawn: object = None
 
 
 def part_groups(reader, n_threads, X, kept):

@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._families.weights import Weights, joint_weights
-from skdp._rows.bounds import BoundedRows, stretch_of, void_records
+from skdp._rows.bounds import BoundedRows, copied_rows, stretch_of, void_records
 from skdp._rows.coded_rows import CodedRows, is_sparse
 from skdp._rows.fused import are_compiled, sums_compiled, sums_of
 from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.queries import RAW, Asked
 from skdp._rows.raw_rows import RawRows
-from skdp._rows.threads import for_each_block
 
 
 class Records(NamedTuple):
@@ -105,7 +104,7 @@ class MemoryRows:
         """Return the rows of some `DrawnBlocks`, as they were read, until rows are placed."""
         X = self._rows.X
         numbers = drawn.rows(0, X.shape[0])
-        chosen = X[numbers] if is_sparse(X) else _taken(X, numbers, self._n_jobs_by_row)
+        chosen = copied_rows(X, numbers, self._n_jobs_by_row)
         # These are part of a larger table: whether sums are compiled follows from its size.
         with sums_compiled(are_compiled(prod(X.shape))):
             rows = RawRows(chosen, self._is_null[numbers], self.treatment.n_jobs)
@@ -162,6 +161,24 @@ class MemoryRows:
         """See `CertifiedRows.bound_slopes`."""
         return self._placed_rows().bound_slopes(A, bound, *measured)
 
+    def sampled_slopes(self, drawn):
+        """Return the rows of some `DrawnBlocks`, placed, with slopes that are cut as those of all.
+
+        It answers queries, and has a `slope_bound`. Records are rows.
+        """
+        placed, weights = self._placed_rows(), self._weights.of_rows
+        numbers = drawn.rows(0, self._rows.norm.size)
+        rows = self._rows.some(numbers, self.treatment.n_jobs)
+        with sums_compiled(placed.kernels is not None):
+            sampled = self.treatment.answering(
+                rows,
+                self._targets[numbers],
+                self.treatment.n_jobs,
+                None if weights is None else weights[numbers],
+            )
+        sampled.bound_slopes(placed.A, placed.bound, placed.lengths[numbers])
+        return self._opened.enter_context(sampled.at_work())
+
     def shorten(self, longest):
         """See `CertifiedRows.shorten`."""
         self._placed_rows().shorten(longest)
@@ -181,14 +198,3 @@ class MemoryRows:
             )
             self._placed = self._opened.enter_context(rows.at_work())
         return self._placed
-
-
-def _taken(X, numbers, n_jobs):
-    """Return a copy of rows of an array, by threads."""
-    taken = np.empty((numbers.size, X.shape[1]), X.dtype)
-
-    def take(block):
-        X.take(numbers[block], axis=0, out=taken[block], mode="clip")
-
-    for_each_block(take, *taken.shape, n_jobs)
-    return taken

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skdp.linear_model import DPCDLasso, DPLogisticRegression, DPRidge, DPSGDClassifier
-from tests.door import DrawnBlocks, ball_tuned as tuned
+from tests.door import DrawnBlocks, ball_tuned as tuned, whitened_tuned
 from tests.privacy._cases import FAR, FAR_SPARSE, Case
 from tests.privacy._corners import K, neighbour
 from tests.privacy._recipes import LOUD, LOUD_RIDGE, TWO
@@ -82,3 +82,57 @@ def test_the_bounds_of_a_sample_are_those_of_all_rows(is_in):
 @pytest.mark.parametrize("case", CASES[:1], ids=str)
 def test_which_rows_are_drawn_does_not_follow_from_the_data(case, is_in):
     check_unrelated_data(case)
+
+
+# So little noise that few steps follow the curvature.
+FEW_STEPS = [
+    Case(DPRidge(**{**LOUD_RIDGE, "epsilon": 1e6}), data=FAR),
+    Case(DPLogisticRegression(epsilon=1e4, adjacency="replace_one", **TWO), data=FAR),
+    Case(DPLogisticRegression(epsilon=1e4, **TWO), data=FAR_SPARSE),
+]
+
+
+@pytest.fixture
+def few_rows_are_enough(monkeypatch):
+    """Have the first of few steps be of a sample, however few rows it has."""
+    monkeypatch.setattr(whitened_tuned, "LEAST_SAMPLED_ROWS_OF_COLUMN", 0.0)
+    monkeypatch.setattr(whitened_tuned, "LARGEST_NOISE_ON_SAMPLE", math.inf)
+
+
+@pytest.mark.parametrize("case", FEW_STEPS, ids=str)
+@pytest.mark.usefixtures("few_rows_are_enough")
+def test_a_record_moves_no_step_of_a_sample_without_it(case, is_in):
+    """All steps have the bound that was planned for those of all rows, and no smaller noise."""
+    base = check_corners_together(case, before_batches)
+    X, y = case.records()
+    null = record(case, X, y, script=base.released, null=K)
+    n_steps = base.estimator.n_iter_
+    assert n_steps in (6, 16)
+    pairs = zip(base.values[-n_steps:], null.values[-n_steps:], strict=True)
+    is_moved = [np.linalg.norm(one - other) > 0.0 for one, other in pairs]
+    n_of_sample = n_steps // 2
+    assert is_moved == [is_in] * n_of_sample + [True] * (n_steps - n_of_sample)
+    of_steps = base.mechanisms[-n_steps:]
+    assert len({(m.contribution_bound, m.noise_multiplier) for m in of_steps}) == 1
+
+
+@pytest.mark.usefixtures("few_rows_are_enough")
+def test_which_rows_first_steps_have_does_not_follow_from_the_data(is_in):
+    check_unrelated_data(FEW_STEPS[0])
+
+
+@pytest.mark.usefixtures("few_rows_are_enough")
+def test_a_record_reaches_the_bound_of_a_step_of_a_sample(is_in):
+    """No amplification is claimed."""
+    if not is_in:
+        return
+    case = FEW_STEPS[0]
+    X, y = case.records()
+    base = record(case, X, y)
+    far = record(case, *neighbour(case, X, y, "a thousand units off"), script=base.released)
+    null = record(case, X, y, script=base.released, null=K)
+    apart, n_steps = [], base.estimator.n_iter_
+    for place in range(-n_steps, -(n_steps // 2)):
+        bound = base.mechanisms[place].contribution_bound
+        apart.append(np.linalg.norm(far.values[place] - null.values[place]) / bound)
+    assert 0.95 < max(apart) <= 1.0 + 1e-5

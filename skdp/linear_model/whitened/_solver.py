@@ -145,6 +145,8 @@ class Steps(NamedTuple):
     # of rows, that the variances are of instead.
     axes: np.ndarray | None = None
     follow_curvature: bool = False
+    # So many of the first steps are of a sample of the rows.
+    n_of_sample: int = 0
 
 
 # A warning about an overflow would reveal something of the data.
@@ -159,8 +161,9 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
               + \alpha A A (u - u_0), \quad u \leftarrow u - \eta v ,
 
     with :math:`c_i` the slope of row i, cut so that :math:`\|c_i\| \|A z_i\| \le C`; where noise is
-    quiet, steps are those of `CurvatureSteps`. All that is kept from step to step is made of
-    releases, and so are A, C, m and the number of steps.
+    quiet, steps are those of `CurvatureSteps`, the first of which may be of a public sample of the
+    rows: sums and means over that, with the bound and the noise of those over all. All that is kept
+    from step to step is made of releases, and so are A, C, m and the number of steps.
     Steps begin at the weights `start` of shape (k, p), which follow from earlier releases, and the
     penalty is of the distance from there; None is 0.
     `rows` are `MemoryRows`, or rows in partitions, which answer the same queries. The weights that
@@ -188,13 +191,18 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
     total = np.zeros_like(w)
     run.bound(STEPS, steps.clip, stretch=white.stretch * plan.stretch)
     release = run.steps(STEPS, steps.n_steps)
-    way = GradientSteps(steps.size, steps.momentum)
+    way, noise_of_sum = GradientSteps(steps.size, steps.momentum), release.mechanism.noise_std
+    asked, n_asked = rows, problem.n_rows
+    if steps.n_of_sample:
+        asked, n_asked = rows.sampled_slopes(run.sample(plan.ball.sample)), plan.ball.n_sampled
     if steps.follow_curvature:
-        noise_std = release.mechanism.noise_std / problem.n_rows
-        way = curvature_steps(white, decay, plan, rules, noise_std)
+        way = curvature_steps(white, decay, plan, rules, noise_of_sum / n_asked)
     for t in range(steps.n_steps):
-        released = release.ask(rows, SumOfSlopes(w, release.mechanism))
-        w = way.moved(w, released / problem.n_rows, decay @ (w - first))
+        if t and t == steps.n_of_sample:
+            asked, n_asked = rows, problem.n_rows
+            way.change_rows(noise_of_sum / n_asked)
+        released = release.ask(asked, SumOfSlopes(w, release.mechanism))
+        w = way.moved(w, released / n_asked, decay @ (w - first))
         if t >= steps.first:
             total += w
     return (white.A @ (total / (steps.n_steps - steps.first))).T, steps
@@ -328,21 +336,43 @@ def _follow_curvature(quiet, clip, white, plan, rules):
     signal, curvature, axes = _curvatures(white, typical, problem.alpha)
     # Where noise hides a direction, or a part of it, rows are taken to be there all the same.
     assumed = np.maximum(curvature, typical)
-    power = _noise_power(n_steps, 0.0, first, curvature / assumed) / assumed**2
     unit = clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_rows
-    noise = float((power * signal).sum() * unit**2)
+
+    def variances_with(louder):
+        power = _noise_power(n_steps, 0.0, first, curvature / assumed, louder)
+        return power / assumed**2 * unit**2
+
+    variances = variances_with(())
+    n_of_sample, times = _steps_of_sample(quiet, float(variances @ signal), plan)
+    if n_of_sample:
+        variances = variances_with((times,) * n_of_sample)
     return Steps(
         n_steps=n_steps,
         size=1.0 / typical,
         momentum=0.0,
         first=first,
         clip=clip,
-        noise=noise,
+        noise=float(variances @ signal),
         white=white,
-        variances=power * unit**2,
+        variances=variances,
         axes=axes,
         follow_curvature=True,
+        n_of_sample=n_of_sample,
     )
+
+
+def _steps_of_sample(quiet, noise, plan):
+    """Return how many steps are of the ball's sample, and how many times as loud their noise is.
+
+    Louder in variance. `noise` is that of a prediction if all steps are of all rows.
+    """
+    sample = None if plan.ball is None else plan.ball.sample
+    if sample is None:
+        return 0, 1.0
+    times = (plan.n_rows / sample.n_drawn) ** 2
+    has_many = sample.n_drawn >= tuned.LEAST_SAMPLED_ROWS_OF_COLUMN * plan.problem.n_columns
+    is_taken = has_many and noise * times < tuned.LARGEST_NOISE_ON_SAMPLE * quiet.noise
+    return int(tuned.SHARE_OF_STEPS_ON_SAMPLE * quiet.n_steps) if is_taken else 0, times
 
 
 def _curvatures(white, of_loss, alpha):
@@ -373,11 +403,11 @@ def noise_covariance(steps):
     return (axes * (stretch**2 * steps.variances[::-1])) @ axes.T
 
 
-def _noise_power(n_steps, momentum, first, x):
+def _noise_power(n_steps, momentum, first, x, louder=()):
     """Return the variance that unit noise of every step gives the mean of iterates from `first` on.
 
     `x` is the step size times the curvature, by direction. The variance is in units of the squared
-    step size.
+    step size. That of the first steps' noise is so many times as large as `louder` has.
     """
     n_averaged, power = n_steps - first, np.zeros_like(x)
     # One is what the sum of all later iterates makes of the noise, the other the same of those that
@@ -387,7 +417,8 @@ def _noise_power(n_steps, momentum, first, x):
         moved = next(summed)
         if lag > n_averaged:
             moved = moved - next(skipped)
-        power += moved**2
+        step = n_steps - lag
+        power += moved**2 * (louder[step] if step < len(louder) else 1.0)
     return power / n_averaged**2
 
 

@@ -52,6 +52,13 @@ class CurvatureSteps:
         self._last = None
         self._pairs = []
 
+    def change_rows(self, noise_std):
+        """Have the next gradients be means over other rows, with this noise.
+
+        What the last one and the next differ by is no curvature: they make no pair.
+        """
+        self._noise_std, self._last = noise_std, None
+
     def moved(self, w, slopes, pull):
         """Return the next weights, by the noisy mean of slopes at `w` and the penalty's pull."""
         w, gradient = w[:, 0], (slopes + pull)[:, 0]

@@ -1,5 +1,6 @@
 """A public sample of the rows, whose lengths tell where the ball is."""
 
+import importlib
 import math
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from tests.door import (
     SeededStream,
     ball_tuned as tuned,
     plan_ball,
+    whitened_tuned,
 )
 
 SIZES = {"n_rows": 10**6, "n_columns": 50, "slack": 1e-9}
@@ -133,16 +135,24 @@ def test_a_ball_of_a_sample_is_about_that_of_all_rows(form, rng, monkeypatch):
 
 
 @pytest.mark.long
-def test_a_fit_to_parts_draws_the_same_rows_as_in_memory(rng, monkeypatch):
+@pytest.mark.parametrize("epsilon", [8.0, 1e5])
+def test_a_fit_to_parts_draws_the_same_rows_as_in_memory(epsilon, rng, monkeypatch):
+    """With little noise the first steps are of a sample, too."""
     da = pytest.importorskip("dask.array")
     dask_module = pytest.importorskip("skdp.dask")
+    of_parts = importlib.import_module("tests.door_dask").partitioned_module.PartitionedRows
     monkeypatch.setattr(tuned, "LEAST_ROWS_OF_SAMPLE", 100)
     monkeypatch.setattr(tuned, "LARGEST_NOISE_IN_SAMPLE", math.inf)
     monkeypatch.setattr(tuned, "LARGEST_NOISE_OF_THOSE_OUTSIDE", math.inf)
     monkeypatch.setattr(tuned, "LEAST_BLOCKS_OUTSIDE", 0)
     X = rng.standard_normal((6000, 4))
     y = np.clip(X[:, 0], -1.0, 1.0)
-    settings = {"target_bounds": (-1.0, 1.0), "epsilon": 8.0, "random_state": 0}
+    monkeypatch.setattr(whitened_tuned, "LEAST_SAMPLED_ROWS_OF_COLUMN", 0.0)
+    asked = []
+    sampled_slopes = of_parts.sampled_slopes
+    spy = lambda rows, drawn: asked.append(drawn) or sampled_slopes(rows, drawn)  # noqa: E731
+    monkeypatch.setattr(of_parts, "sampled_slopes", spy)
+    settings = {"target_bounds": (-1.0, 1.0), "epsilon": epsilon, "random_state": 0}
     model = DPRidge(**settings).fit(X, y)
     assert any("of a sample" in name for name in model.privacy_report_.names)
     # Some parts have no row of the sample.
@@ -153,3 +163,5 @@ def test_a_fit_to_parts_draws_the_same_rows_as_in_memory(rng, monkeypatch):
     assert model.radius_ == other.radius_
     np.testing.assert_allclose(model.center_, other.center_, rtol=1e-6)
     np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-6)
+    assert model.n_iter_ == other.n_iter_
+    assert len(asked) == (epsilon > 8.0)

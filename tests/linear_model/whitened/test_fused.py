@@ -581,6 +581,20 @@ def test_what_is_not_cut_is_summed_by_numpy(rng, choose):
         np.testing.assert_array_equal(sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE)), plain)
 
 
+@pytest.mark.parametrize("wanted", [False, True])
+def test_some_rows_have_the_entries_and_bounds_that_they_have_among_all(wanted, rng, choose):
+    choose(wanted)
+    rows, numbers = in_ball(about(rng)), np.array([2, 3, 16, 17, 500, 1012])
+    some = rows.some(numbers, 2)
+    assert isinstance(some.X, RowsInUnits) == wanted
+    np.testing.assert_array_equal(some.X[:], rows.X[:][numbers])
+    np.testing.assert_array_equal(some.norm, rows.norm[numbers])
+    np.testing.assert_array_equal(some.weight, rows.weight[numbers])
+    assert (some.norm[[2, 4, 5]] == 0.0).all()
+    clipped = certified(about(rng))
+    np.testing.assert_array_equal(clipped.some(numbers).scale, clipped.scale[numbers])
+
+
 @pytest.mark.parametrize("estimator", [DPLogisticRegression, DPRidge])
 @pytest.mark.parametrize("entry", [math.nan, math.inf])
 def test_norms_of_many_rows_tell_whether_they_are_finite(estimator, entry, rng, choose, tmp_path):

@@ -261,6 +261,16 @@ def test_the_predicted_noise_is_that_of_the_recursion(momentum, n_steps, first):
     np.testing.assert_allclose(_noise_power(n_steps, momentum, first, x), power, rtol=1e-10)
 
 
+def test_louder_noise_of_first_steps_counts_for_what_it_is():
+    """As a difference of two predictions: one step's noise is four times as large in variance."""
+    x = np.array([0.0, 0.3, 1.0])
+    once = _noise_power(6, 0.0, 3, x)
+    louder = [_noise_power(6, 0.0, 3, x, (1.0,) * step + (4.0,)) - once for step in range(6)]
+    np.testing.assert_allclose(np.sum(louder, axis=0), 3.0 * once)
+    # Whole steps forget what was before them.
+    assert louder[0][2] == louder[1][2] == 0.0 < louder[3][2]
+
+
 @pytest.mark.long
 @for_each("alpha", [1e-4, 1e-2, 1.0, 1e3, 1e30])
 @for_each("n_rows", [200, 10**5, 10**9])

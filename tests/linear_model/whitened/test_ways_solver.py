@@ -1,6 +1,8 @@
 """Few steps that follow the curvature, where noise is quiet."""
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,10 +15,12 @@ from tests._runs import run_of
 from tests.door import (
     RULES_FROM_START,
     RULES_IN_BALL,
+    BlockSampler,
     CurvatureSteps,
     GaussianMechanism,
     SecondMoment,
     Whitening,
+    as_vector,
     choose_steps,
     logistic_curvature,
     solve_whitened,
@@ -96,6 +100,21 @@ def test_no_gradients_make_the_curvature_indefinite(rng):
             assert np.isfinite(w).all()
 
 
+def test_gradients_of_other_rows_make_no_pair():
+    """Their difference is no curvature: with it a step would go elsewhere."""
+    settings = {"moment": np.eye(2), "mean": np.zeros(2), "penalty": 0.0, "noise_std": 1.0}
+    way, anew = (CurvatureSteps(**settings, longest_move=math.inf) for _ in range(2))
+    w, pull = np.zeros((2, 1)), np.zeros((2, 1))
+    w = way.moved(w, np.array([[3.0], [-1.0]]), pull)
+    way.change_rows(0.0)
+    gradient = np.array([[-2.0], [0.5]])
+    np.testing.assert_array_equal(way.moved(w, gradient, pull), anew.moved(w, gradient, pull))
+    # The noise is that of the other rows from now on.
+    curvature = way._curvature(w[:, 0])
+    way.moved(w + 1.0, 0.5 * gradient, pull)
+    assert not np.array_equal(way._curvature(w[:, 0]), curvature)
+
+
 def test_predictions_move_no_farther_than_allowed():
     moment = np.diag([4.0, 1.0])
     way = CurvatureSteps(
@@ -146,6 +165,73 @@ def test_steps_are_along_gradients_where_something_is_given_or_unknown(loss, cha
     if made.moment is None:
         white = white._replace(moment=None)
     assert not choose_steps(white, made, RULES_IN_BALL[loss]).follow_curvature
+
+
+def with_sample(made, n_drawn):
+    """Return a plan whose ball is learnt of a sample of so many rows."""
+    sampler = BlockSampler(made.n_rows, n_drawn // 8)
+    return replace(
+        made, ball=SimpleNamespace(sample=sampler, n_sampled=sampler.n_drawn, releases=())
+    )
+
+
+@pytest.mark.parametrize(("loss", "n_steps"), [("squared_error", 6), ("log_loss", 16)])
+def test_the_first_half_of_few_steps_is_of_a_sample_that_is_large_and_quiet(loss, n_steps):
+    rules, white, made = RULES_IN_BALL[loss], white_of(0.99), quiet_plan(loss, n_rows=10**8)
+    plain = choose_steps(white, made, rules)
+    assert (plain.n_steps, plain.n_of_sample) == (n_steps, 0)
+    many = choose_steps(white, with_sample(made, 2 * 10**7), rules)
+    assert (many.n_steps, many.n_of_sample) == (n_steps, n_steps // 2)
+    # Noise of the first steps is 25 times as loud, of which little is left.
+    assert plain.noise < many.noise < 1.05 * plain.noise
+    (few,) = {choose_steps(white, with_sample(made, n), rules).n_of_sample for n in (8, 9_992)}
+    assert few == 0
+    # As many rows, but of 100 times as many: the noise is 10,000 times that of a step of all.
+    louder = rules._replace(quiet=(rules.quiet[0]._replace(noise=1.01 * plain.noise),))
+    for times, n_of_sample in ((5.9, n_steps // 2), (6.1, 0)):
+        n_drawn = int(made.n_rows / math.sqrt(times * 1.01)) // 8 * 8
+        steps = choose_steps(white, with_sample(made, n_drawn), louder)
+        assert (steps.n_steps, steps.n_of_sample) == (n_steps, n_of_sample)
+
+
+class SampledRows:
+    """Rows of squares, whose optimum is 1 in all of them and 0.9 in a sample."""
+
+    slope_bound = math.inf
+
+    def __init__(self, n_rows, optimum=1.0):
+        self.n_rows, self.optimum, self.asked = n_rows, optimum, []
+
+    def bound_slopes(self, A, bound):
+        self.slope_bound, self.A = bound, A
+
+    def sampled_slopes(self, drawn):
+        self.sampled = SampledRows(drawn.sampler.n_drawn, 0.9)
+        self.sampled.slope_bound, self.sampled.A = self.slope_bound, self.A
+        self.sampled.asked = self.asked
+        return self.sampled
+
+    def ask(self, query):
+        if isinstance(query, SecondMoment):
+            return self.n_rows * as_vector(0.2 * np.eye(5))
+        self.asked.append((self.optimum, query.w.copy()))
+        # Of rows whose moment is .2, slopes at weights A w.
+        return self.n_rows * 0.2 * self.A @ (self.A @ query.w - self.optimum)
+
+
+def test_means_of_a_sample_are_over_its_rows_and_those_of_all_rows_follow(monkeypatch):
+    made = with_sample(quiet_plan("squared_error", n_rows=10**8), 2 * 10**7)
+    monkeypatch.setattr(GaussianMechanism, "release", lambda self, value, stream: value)
+    rows, rules = SampledRows(made.n_rows), RULES_IN_BALL["squared_error"]
+    weights, _ = solve_whitened(rows, plan=made, rules=rules, run=run_of(made))
+    assert [optimum for optimum, _ in rows.asked] == [0.9] * 3 + [1.0] * 3
+    A = rows.A
+    asked = [(A @ w).ravel() for _, w in rows.asked]
+    # A step is nearly whole: the optimum of those who were asked is where the next is.
+    np.testing.assert_allclose(asked[1], 0.9, rtol=1e-2)
+    np.testing.assert_allclose(asked[3], 0.9, rtol=1e-2)
+    np.testing.assert_allclose(asked[4], 1.0, rtol=1e-2)
+    np.testing.assert_allclose(weights, 1.0, rtol=1e-2)
 
 
 def test_steps_from_a_start_and_few_columns_keep_to_gradients():
