@@ -132,10 +132,10 @@ _QUIET_LOG_LOSS = (QuietSchedule(16, 0.625, 3e-4, 0.7),)
 # The first half of such steps only has to come near, and is of the ball's sample of the rows where
 # that has so many rows for each column at least, and where noise of as many times the variance as
 # its sums have, over their size, would be so many times the limit at most. The optimum of the
-# sample is within .00025 of log loss then; the other steps leave little of that, and of the noise
+# sample is within .00017 of log loss then; the other steps leave little of that, and of the noise
 # ("First steps on a sample").
 SHARE_OF_STEPS_ON_SAMPLE = 0.5
-LEAST_SAMPLED_ROWS_OF_COLUMN, LARGEST_NOISE_ON_SAMPLE = 2000.0, 6.0
+LEAST_SAMPLED_ROWS_OF_COLUMN, LARGEST_NOISE_ON_SAMPLE = 3000.0, 6.0
 # A pair of gradients makes the curvature between them no smaller than this share of what it was
 # (Powell 1978).
 LEAST_MEASURED_CURVATURE = 0.2

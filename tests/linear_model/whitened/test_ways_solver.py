@@ -184,7 +184,7 @@ def test_the_first_half_of_few_steps_is_of_a_sample_that_is_large_and_quiet(loss
     assert (many.n_steps, many.n_of_sample) == (n_steps, n_steps // 2)
     # Noise of the first steps is 25 times as loud, of which little is left.
     assert plain.noise < many.noise < 1.05 * plain.noise
-    (few,) = {choose_steps(white, with_sample(made, n), rules).n_of_sample for n in (8, 9_992)}
+    (few,) = {choose_steps(white, with_sample(made, n), rules).n_of_sample for n in (8, 14_992)}
     assert few == 0
     # As many rows, but of 100 times as many: the noise is 10,000 times that of a step of all.
     louder = rules._replace(quiet=(rules.quiet[0]._replace(noise=1.01 * plain.noise),))
