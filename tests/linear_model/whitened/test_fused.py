@@ -10,6 +10,7 @@ import pytest
 
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPPoissonRegressor, DPRidge
+from tests._loops import for_each
 from tests.door import (
     LOSSES,
     UNIT_BINS,
@@ -581,7 +582,7 @@ def test_what_is_not_cut_is_summed_by_numpy(rng, choose):
         np.testing.assert_array_equal(sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE)), plain)
 
 
-@pytest.mark.parametrize("wanted", [False, True])
+@for_each("wanted", [True, False])
 def test_some_rows_have_the_entries_and_bounds_that_they_have_among_all(wanted, rng, choose):
     choose(wanted)
     rows, numbers = in_ball(about(rng)), np.array([2, 3, 16, 17, 500, 1012])
