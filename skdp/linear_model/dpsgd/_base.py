@@ -8,7 +8,6 @@ import numpy as np
 
 from skdp._checks import check_finite
 from skdp._estimator import report_of
-from skdp._release.plan import CLASSES_READ
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
@@ -199,7 +198,7 @@ def declared_classes(model, classes):
     if declared is None and not hasattr(model, "classes_"):
         raise ValueError("classes must be given to the first call of partial_fit.")
     report = report_of(model)
-    was_read = report is not None and CLASSES_READ in report.assumed_public
+    was_read = report is not None and model._classes_read
     if declared is None:
         return model.classes_, was_read
     return declared, was_read and not is_first

@@ -528,6 +528,9 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     (1, 0)-DP
     """
 
+    # Classes count as read from y where the last fit recorded nothing of them.
+    _classes_read = True
+
     _parameter_constraints = {**CONSTRAINTS, **MARGIN_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
@@ -643,6 +646,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         coefs = take_in(self, method, rows, (), also_public)
         publish_ball(self, None)
         publish_coefs(self, family, coefs, method.row_bounds.bias_in(None), classes)
+        self._classes_read = read_from_y
         return self
 
     def _family(self, *, has_exposure=False):

@@ -129,7 +129,11 @@ class DPSGD(Method):
 
     def attributes(self, training, steps, linear):
         """Return what a fit publishes beside the `LinearModel`, by the name of the attribute."""
-        return sizes_of_steps(training.plan, training.plan.n_passes)
+        found = sizes_of_steps(training.plan, training.plan.n_passes)
+        if not training.family.is_numeric:
+            # A stream may go on from here, and no report is believed.
+            found["_classes_read"] = training.family.reads_classes
+        return found
 
     def _penalty_of(self, family):
         """Return the penalty for targets divided by their half width.
