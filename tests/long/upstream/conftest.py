@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator
 from tests.long.upstream import _adapters
 
 # Of each list of cases: scikit-learn has thousands, many of which differ in what ours hasn't.
-MOST_CASES = 1
+MOST_CASES = 3
+# The same of searches, each of which fits many models.
+MOST_SEARCHES = 1
 HERE = Path(__file__).parent
 LISTS = {
     path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
@@ -62,6 +64,8 @@ def pytest_generate_tests(metafunc):
     Ours has one solver, so that cases which differ in it are the same.
     """
     parametrize = metafunc.parametrize
+    is_of_searches = metafunc.definition.path.stem == "test_search"
+    most = MOST_SEARCHES if is_of_searches else MOST_CASES
 
     def parametrize_with_ours(names, values, *others, ids=None, **options):
         values = list(values)
@@ -69,7 +73,7 @@ def pytest_generate_tests(metafunc):
         kept = [place for place, is_ours in enumerate(of_ours) if is_ours is not False]
         if True not in of_ours:
             kept = list(range(len(values)))
-        kept = kept[: 1 if names in ("solver", ["solver"]) else MOST_CASES]
+        kept = kept[: 1 if names in ("solver", ["solver"]) else most]
         if ids is not None and not callable(ids):
             ids = list(ids)
             ids = [ids[place] for place in kept]
