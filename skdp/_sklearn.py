@@ -53,8 +53,10 @@ _TELL_NO_VALUE = re.compile(
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
 # Readers of numbers alone say this of text.
 NUMBERS_ALONE = (
-    "X, and y of a regression, must be numeric (the entry is withheld). Labels that are words are "
-    "for classifiers, and tables that hold words for skdp.additive. Words can also be encoded with "
+    "X of a model of numbers, and y of any regression, must be numeric (the entry is withheld). "
+    "Labels that are words are for classifiers. Tables that hold words are for skdp.additive, or "
+    "for skdp.preprocessing.DPTableVectorizer before a linear model in "
+    "skdp.pipeline.make_private_pipeline. Words can also be encoded with "
     "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
     "skdp.preprocessing.DPOneHotEncoder, which finds categories privately."
 )

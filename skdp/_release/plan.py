@@ -281,14 +281,23 @@ class Plan:
         )
 
     def report(
-        self, *, reproducible, also_public=(), open_parts=(), steps=None, costs=None, **changes
+        self,
+        *,
+        reproducible,
+        also_public=(),
+        also_not_covered=(),
+        open_parts=(),
+        steps=None,
+        costs=None,
+        **changes,
     ):
         """Return the report of a run of this plan.
 
-        `also_public` is what this fit assumes public besides what its budget does, `open_parts` are
-        what the budget doesn't cover of this fit, `steps` what a method says of those that it took,
-        which some plans report, `costs` are those of the run where releases told how the plan goes
-        on, and `changes` are fields of the report that differ from the plan's.
+        `also_public` is what this fit assumes public besides what its budget does. The budget
+        doesn't cover `open_parts`, nor what the texts `also_not_covered` say. `steps` is what a
+        method says of those that it took, which some plans report. `costs` are those of the run
+        where releases told how the plan goes on. `changes` are other fields of the report that
+        differ from the plan's.
         """
         costs = self.costs if costs is None else costs
         fields = {name: getattr(self.budget, name) for name in _REPORTED}
@@ -297,7 +306,8 @@ class Plan:
         # Names of steps, which users choose, are among them.
         fields["names"] = tuple(printable(cost.name) for cost in costs)
         fields["assumed_public"] = self.budget.assumed_public + tuple(also_public)
-        fields["not_covered"] = (*(part.text for part in open_parts), *self.budget.not_covered)
+        of_parts = tuple(part.text for part in open_parts)
+        fields["not_covered"] = of_parts + self.budget.not_covered + tuple(also_not_covered)
         fields["unprotected"] = unprotected_names(open_parts)
         return PrivacyReport(reproducible=reproducible, **fields | changes)
 

@@ -599,7 +599,10 @@ class PrivacyReport:
         return _report_card.registry_yaml(self, card)
 
     def __repr__(self):
-        return f"({self.epsilon:g}, {self.delta:g})-DP {self.condition}".rstrip()
+        epsilon, delta = (_report_words.rounded_up(x, 6) for x in (self.epsilon, self.delta))
+        text = f"({epsilon}, {delta})-DP {self.condition}".rstrip()
+        parts = ", ".join(map(repr, self.unprotected))
+        return f"{text}, unprotected: {parts}" if parts else text
 
     def _repr_html_(self):
         entries = dict(self._entries())

@@ -137,7 +137,7 @@ def publish_terms(model, found, also_public, also_not_covered=()):
         of_models=fitted.reports,
         reproducible=fit.run.reproducible,
         also_public=model._kinds_assumed + linear._assumed() + also_public,
-        not_covered=(*plan.budget.not_covered, *also_not_covered),
+        also_not_covered=also_not_covered,
     )
     linear.n_features_in_ = fitted.basis.n_columns
     coefficients = publish_coefs(linear, fit.family, fitted.coefs, 1.0, units)

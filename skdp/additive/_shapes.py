@@ -82,7 +82,8 @@ class ShapeTerm:
     def __repr__(self):
         noise = ", is noise" if self.is_noise else ""
         unknown = ", shares unknown" if np.isnan(self.weights).any() else ""
-        return f"{self.name} ({self.kind}): {len(self.labels)} values{noise}{unknown}"
+        count = "1 value" if len(self.labels) == 1 else f"{len(self.labels)} values"
+        return f"{self.name} ({self.kind}): {count}{noise}{unknown}"
 
 
 @dataclass(frozen=True, eq=False)

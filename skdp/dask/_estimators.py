@@ -97,7 +97,6 @@ class DaskWhitened(DaskTwin):
 
     def _fit_parts(self, X, y, groups, exposure=None):
         """Fit the model; without exposures of rows there is None."""
-        # 1. scikit-learn's contract
         method, family = self._method(), self._family(has_exposure=exposure is not None)
         client, table = self._opened(X, y, groups, exposure)
         if method.inference and groups is not None:
@@ -105,11 +104,9 @@ class DaskWhitened(DaskTwin):
         set_columns(self, table)
         _, units = columns_and_units(family, table)
 
-        # 2. bound the data, where it is
         with passes(table, reader_of(self, method, family), client=client) as rows:
             rows.count_records(groups)
 
-            # 3. plan from public numbers, 4. solve and 5. publish
             return fit_to(self, method, rows, units, (PARTITIONS,), (NOT_COVERED,))
 
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._estimator import is_private
-from skdp._release.plan import Budget
 from skdp._rows.bounds import clip_rows
 from skdp._rows.frames import read_frame
 from skdp.dask._clients import resolve_client
@@ -16,7 +15,6 @@ from skdp.preprocessing import DPTableVectorizer
 from skdp.preprocessing._base import NumberTransformer
 from skdp.preprocessing.table._given import specs_of
 
-_NOT_COVERED = (*Budget.not_covered, NOT_COVERED)
 _NO_SUMS = (
     "transformer must be a DPStandardScaler, DPQuantileClipper, DPNormClipper, or a "
     "DPTableVectorizer, which fills gaps and encodes words, too. Fit others to rows in memory, of "
@@ -113,7 +111,7 @@ def _fit_numbers(transformer, X, table, client):
             return plan, plan.start(transformer.random_state), columns
 
         return transformer._learn(
-            start, table.n_features, also_public=(PARTITIONS,), not_covered=_NOT_COVERED
+            start, table.n_features, also_public=(PARTITIONS,), also_not_covered=(NOT_COVERED,)
         )
 
 
@@ -130,7 +128,7 @@ def _fit_table(transformer, X, table, client):
             rows.n_records,
             rows.are_grouped,
             also_public=(PARTITIONS,),
-            not_covered=_NOT_COVERED,
+            also_not_covered=(NOT_COVERED,),
         )
 
 

@@ -26,6 +26,12 @@ from skdp.pipeline._steps import (
 
 _NOISES = ("laplace", "gaussian")
 _ITSELF = "the pipeline itself"
+_NO_REPORT = (
+    "{} has no report, and no step of it has one. A search that isn't private has none of all its "
+    "fits, each of which spent its epsilon: a ledger adds them up, and "
+    "skdp.model_selection.DPGridSearch has one budget for all of them. `best_estimator_` has the "
+    "report of the last one."
+)
 _LAST_FITS = (
     "fits of a step before its last one, and steps that were exchanged: this is the cost of the "
     "fits that the steps hold now"
@@ -229,7 +235,7 @@ def total_report(pipeline):
     >>> model = make_pipeline(StandardScaler(), DPLogisticRegression(classes=[0, 1])).fit(X, y)
     >>> report = total_report(model)
     >>> report
-    (1, 1e-05)-DP
+    (1, 1e-05)-DP, unprotected: 'standardscaler'
     >>> report.not_covered[0]
     "step 'standardscaler' (StandardScaler): it keeps means and variances; no report covers it"
     >>> report.unprotected, report.differentially_private
@@ -250,7 +256,7 @@ def total_report(pipeline):
         if (report := report_of(leaf.estimator)) is not None:
             reports[leaf.path] = report
     if not reports:
-        raise ValueError("no step of the pipeline has a report: nothing was fitted privately.")
+        raise ValueError(_NO_REPORT.format(type(pipeline).__name__))
     missing = []
     if is_outermost and type(pipeline) is not Pipeline:
         text = _UNKNOWN_CHAIN.format(type(pipeline).__name__)

@@ -55,8 +55,14 @@ def read_rows(model, method, family, X, y, public_weight, groups=None, exposure=
     # The norms of rows tell whether all entries are finite (`clip_rows`): many rows aren't read
     # once more for that. Of people it is private how many there are.
     is_left_to_norms = groups is None and are_many_floats(X)
-    checks = {"ensure_all_finite": False} if is_left_to_norms else {}
-    X, y = read_numbers_of(model, family, X, y, order=method.order_of(X), **checks)
+    X, y = read_numbers_of(
+        model,
+        family,
+        X,
+        y,
+        order=method.order_of(X),
+        ensure_all_finite=not is_left_to_norms,
+    )
     family.check_settings()
     targets, units = family.read(y, exposure)
     weights = family.weigh(public_weight, len(targets), units, targets)
@@ -121,9 +127,9 @@ def published_ball(model):
 def fit_to(model, method, rows, units, also_public=(), also_not_covered=()):
     """Fit a model to rows, in memory or in partitions (`MemoryRows`), and publish: return it.
 
-    Targets are in `units`. Public is, beside what the parameters say, `also_public`. The plan is
-    made by the method that bounds the rows. The report comes first: no coefficients are without
-    theirs.
+    Targets are in `units`. `also_public` is assumed public besides what the parameters say. The
+    plan is made by the method that bounds the rows. The report comes first: no coefficients are
+    without theirs.
     """
     plan = plan_by(
         model,
@@ -142,7 +148,7 @@ def fit_to(model, method, rows, units, also_public=(), also_not_covered=()):
         steps=steps,
         reproducible=run.reproducible,
         also_public=training.family.assumed + method.assumed + also_public,
-        not_covered=(*plan.budget.not_covered, *also_not_covered),
+        also_not_covered=also_not_covered,
     )
     publish_ball(model, training.ball)
     linear = method.linear_model(training, solution.of_rows())
@@ -159,9 +165,9 @@ def plan_by(model, method, family, sizes, *, by_group=False, scale=None):
 
 
 def budget_by(model, method, family, n_records, by_group=False):
-    """Return the budget of a fit by a method and a family, made before rows were read.
+    """Return the budget of a fit by a method and a family.
 
-    Whatever read them may have changed parameters since.
+    These were made before rows were read. What read them may have changed epsilon since.
     """
     if by_group and not method.takes_groups:
         raise ValueError(NO_GROUPS.format("estimator", type(model).__name__))

@@ -35,17 +35,17 @@ class PrivateTransformer(TransformerMixin, RecordPrivateEstimator):
         rows = slice(None) if run is None else counted_rows(X, codes, run)
         return plan, run, rows
 
-    def _report(self, plan, run, *, also_public=(), not_covered=None):
+    def _report(self, plan, run, *, also_public=(), also_not_covered=()):
         """Return the report of a fit, which is over; None where there was nothing to learn.
 
-        It assumes public, and doesn't cover, what the plan's budget says, unless told more.
+        `also_public` and `also_not_covered` are said besides what the plan's budget says.
         """
         if run is not None:
             run.finish()
         return plan.report(
             reproducible=self.random_state is not None,
             also_public=also_public,
-            not_covered=plan.budget.not_covered if not_covered is None else not_covered,
+            also_not_covered=also_not_covered,
         )
 
 

@@ -180,7 +180,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
-    def _learn(self, start, n_features, *, also_public=(), not_covered=None):
+    def _learn(self, start, n_features, *, also_public=(), also_not_covered=()):
         # 2. the solver bounds the data: a value counts by the thresholds that it is below
         # 3. plan from public numbers
         quantiles = check_bounds(self.quantiles, "quantiles")
@@ -196,7 +196,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         self.feature_bounds_ = low, np.maximum(high, np.nextafter(low, np.inf))
         self.norm_bound_ = float(np.linalg.norm(np.abs(self.feature_bounds_).max(axis=0)))
         self.privacy_report_ = self._report(
-            plan, run, also_public=also_public, not_covered=not_covered
+            plan, run, also_public=also_public, also_not_covered=also_not_covered
         )
         return self
 
@@ -381,7 +381,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
-    def _learn(self, start, n_features, *, also_public=(), not_covered=None):
+    def _learn(self, start, n_features, *, also_public=(), also_not_covered=()):
         # 2. bound the data: of a row its length counts, by the thresholds that it is below
         # 3. plan from public numbers
         quantile = check_real(self.quantile, "quantile")
@@ -397,7 +397,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         self.norm_bound_ = max(float(longest[0]), float(plan.bounds[0][0]))
         self.feature_bounds_ = same_bounds(-self.norm_bound_, self.norm_bound_, n_features)
         self.privacy_report_ = self._report(
-            plan, run, also_public=also_public, not_covered=not_covered
+            plan, run, also_public=also_public, also_not_covered=also_not_covered
         )
         return self
 
@@ -594,7 +594,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
-    def _learn(self, start, n_features, *, also_public=(), not_covered=None):
+    def _learn(self, start, n_features, *, also_public=(), also_not_covered=()):
         # 2. the solver bounds the data, by ranges that the plan has
         # 3. plan from public numbers
         clip = check_positive(self.clip, "clip")
@@ -608,7 +608,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         self.norm_bound_ = clip * math.sqrt(n_features)
         self.feature_bounds_ = same_bounds(-clip, clip, n_features)
         self.privacy_report_ = self._report(
-            plan, run, also_public=also_public, not_covered=not_covered
+            plan, run, also_public=also_public, also_not_covered=also_not_covered
         )
         return self
 

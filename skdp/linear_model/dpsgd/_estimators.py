@@ -311,7 +311,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
             If a parameter or the input is invalid, or a parameter that fixes the units changed
             since the first call; no message quotes an entry of the data.
         """
-        # 1. scikit-learn's contract; its decorator checks parameters in the first call only
+        # scikit-learn's decorator checks parameters in the first call only.
         self._validate_params()
         method, family = self._method(), self._family()
         X, y = read_numbers_of(self, family, X, y, order="C", reset=self._stream is None)
@@ -320,10 +320,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         method.check((*X.shape, targets.shape[1]), family)
         weights = family.weigh(public_weight, len(targets))
 
-        # 2. bound the data
         rows = MemoryRows(method.treatment(family), X, targets, weights)
 
-        # 3. plan from public numbers, 4. solve and 5. publish
         also_public = weights_public(public_weight) + self._assumed()
         coefs = take_in(self, method, rows, units[:2], also_public)
         publish_ball(self, None)
@@ -627,7 +625,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
             calls, or a parameter that fixes the units changed since the first call; no message
             quotes an entry of the data.
         """
-        # 1. scikit-learn's contract; its decorator checks parameters in the first call only
+        # scikit-learn's decorator checks parameters in the first call only.
         self._validate_params()
         method, family = self._method(), self._family()
         X, y = read_numbers_of(self, family, X, y, order="C", reset=self._stream is None)
@@ -637,12 +635,10 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         method.check((*X.shape, targets.shape[1]), family)
         weights = family.weigh(public_weight, X.shape[0], classes, targets)
 
-        # 2. bound the data
         rows = MemoryRows(method.treatment(family), X, targets, weights)
         also_public = (CLASSES_READ,) if read_from_y else ()
         also_public += weights_public(public_weight)
 
-        # 3. plan from public numbers, 4. solve and 5. publish
         coefs = take_in(self, method, rows, (), also_public)
         publish_ball(self, None)
         publish_coefs(self, family, coefs, method.row_bounds.bias_in(None), classes)

@@ -241,7 +241,7 @@ class DPTableVectorizer(PrivateTransformer):
         return self._learn(frame, specs, frame, n_records, codes is not None)
 
     def _learn(
-        self, frame, specs, counted, n_records, by_group, *, also_public=(), not_covered=None
+        self, frame, specs, counted, n_records, by_group, *, also_public=(), also_not_covered=()
     ):
         """Publish what counts of records tell, see `learn_table`, of a frame of such columns."""
         # 3. plan from public numbers
@@ -264,7 +264,7 @@ class DPTableVectorizer(PrivateTransformer):
         self.categories_ = {term.name: term.categories for term in words}
         self.feature_bounds_, self.norm_bound_ = basis.bounds, basis.norm_bound
         self.privacy_report_ = self._report(
-            plan, run, also_public=self._assumed() + also_public, not_covered=not_covered
+            plan, run, also_public=self._assumed() + also_public, also_not_covered=also_not_covered
         )
         return self
 
