@@ -79,7 +79,7 @@ def check_finite_input(values, name):
     if not np.isfinite(entries).all():
         raise ValueError(
             f"Input {name} contains NaN or infinity: no bound holds for these records. "
-            "Leave them out, or fill them."
+            "Leave them out, or fill them, for example by skdp.preprocessing.DPSimpleImputer."
         )
 
 

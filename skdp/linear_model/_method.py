@@ -1,6 +1,7 @@
 """Methods: how steps of a linear model are taken, and how rows are bounded for them."""
 
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, fields
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -33,9 +34,10 @@ class Training(NamedTuple):
 class Method:
     """How steps are taken, by settings that an estimator has as parameters.
 
-    It holds them as they were given, and checks nothing when it is made: what can't be used is
-    refused by what first needs it. Subclasses have `plan` and `solve`, and say what they publish.
-    Sizes are the numbers of records, of features and of columns of targets.
+    It holds copies of them as they were given: a plan and its steps go by the same arrays, whatever
+    callers do with theirs. It checks nothing when it is made: what can't be used is refused by what
+    first needs it. Subclasses have `plan` and `solve`, and say what they publish. Sizes are the
+    numbers of records, of features and of columns of targets.
     """
 
     alpha: float
@@ -61,6 +63,10 @@ class Method:
     takes_groups: ClassVar[bool] = False
     # Names of attributes that not every fit has.
     sometimes: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        for field in fields(self):
+            object.__setattr__(self, field.name, deepcopy(getattr(self, field.name)))
 
     @property
     def without_ball(self):

@@ -118,6 +118,38 @@ def test_lists_that_change_while_a_table_is_read_change_nothing(name):
     np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
 
+class Shrinking(Changing):
+    """Rows that shrink an array of the caller's in place when they are read."""
+
+    def __array__(self, *args, **kwargs):
+        self.parameters["given"][:] *= 0.01
+        return self.X
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (DPCDLasso, {"feature_bounds": (-np.full(3, 9.0), np.full(3, 9.0))}),
+        (DPCDLasso, {"coef_bounds": (-np.full(3, 0.1), np.full(3, 0.1))}),
+        (DPCDLasso, {"smoothness": np.full(3, 30.0)}),
+        (
+            DPSCDRegressor,
+            {"solver": "primal", "feature_bounds": (-np.full(3, 9.0), np.full(3, 9.0))},
+        ),
+        (DPRidge, {"public_moment": 9.0 * np.eye(4)}),
+    ],
+)
+def test_arrays_that_change_in_place_change_nothing(kind, settings):
+    """A plan and its steps go by the same numbers."""
+    model, X, y = made_up(kind)
+    expected = model.set_params(**settings).fit(X, y).coef_
+    ((name, given),) = ((k, v) for k, v in settings.items() if not isinstance(v, str))
+    end = given[1] if isinstance(given, tuple) else given
+    model.fit(Shrinking(X, model, given=end), y)
+    np.testing.assert_array_equal(model.coef_, expected, err_msg=name)
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -139,3 +171,14 @@ def test_predictions_need_no_plan(kind):
     expected = model.fit(X, y).predict(X)
     model.set_params(ball_budget=-1.0, target_bounds=(1, 0))
     np.testing.assert_array_equal(model.predict(X), expected)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("change", [{"data_norm": 50.0}, {"fit_intercept": False}])
+def test_a_stream_keeps_the_settings_that_its_rows_were_bounded_by(change):
+    _, X, y = made_up(DPSGDRegressor)
+    spent = {"mechanism": "laplace", "delta": 0.0, "random_state": 0}
+    stream = DPSGDRegressor(data_norm=1.0, target_bounds=(0, 1), **spent)
+    stream.partial_fit(Changing(X, stream, **change), y)
+    with pytest.raises(ValueError, match="must stay the same in all calls"):
+        stream.partial_fit(X, y)

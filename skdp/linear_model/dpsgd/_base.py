@@ -148,7 +148,7 @@ def take_in(model, method, rows, settings, also_public=()):
     """
     (n_rows, n_features, n_outputs), records = rows.sizes, rows.records()
     family, shape = rows.treatment.family, (n_outputs, method.n_columns(n_features))
-    settings = (*shape, model.fit_intercept, float(model.data_norm), model.adjacency, *settings)
+    settings = (*shape, method.fit_intercept, float(method.data_norm), model.adjacency, *settings)
     zero = np.zeros(shape)
     before = model._stream or _Stream(settings, zero, zero)
     if before.settings != settings:
