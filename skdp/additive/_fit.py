@@ -70,7 +70,7 @@ def frame_and_settings(model, X, parameters):
     pairs = chosen_pairs(parameters.named_pairs, frame.names, "interactions")
     signs = chosen_signs(parameters.monotonic_cst, frame.names, frame.kinds, pairs)
     frame = frame.decided({place: NUMERIC for place in frame.untyped if signs[place]})
-    specs = specs_of(model, frame.names, frame.kinds)
+    specs = specs_of(parameters, frame.names, frame.kinds)
     specs = with_choices(specs, pairs, signs)
     return frame, TableSettings(frame.typed, specs, pairs, signs)
 
@@ -120,7 +120,7 @@ def fit_table(model, X, y, groups, public_weight, exposure=None):
         table = MemoryTable.of(replace(frame, groups=codes), targets, weights, is_void)
         # The table alone holds its columns, and only as long as they are read.
         del frame
-        found = fit_terms(table, fit, partial(specs_of, model))
+        found = fit_terms(table, fit, partial(specs_of, parameters))
     return publish_terms(model, found, weights_public(public_weight))
 
 

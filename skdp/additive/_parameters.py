@@ -14,7 +14,7 @@ from skdp.preprocessing.table._given import check_n_knots
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parameters:
-    """Parameters of an additive model that aren't of its columns alone, nor of a run.
+    """Parameters of an additive model that aren't of a run.
 
     They are those of the moment: lists and arrays that the caller changes later are copied.
     """
@@ -23,6 +23,11 @@ class Parameters:
     interactions: Any
     monotonic_cst: Any
     knots: Any
+    # What columns hold, where it is declared.
+    feature_bounds: Any
+    categories: Any
+    numeric_features: Any
+    categorical_features: Any
     features_budget: Any
     predicted: PredictedLabels | PredictedTargets
     # Rows in partitions aren't few, so that there is always a model of them.
@@ -88,6 +93,10 @@ def parameters_of(model, predicted):
         interactions=deepcopy(model.interactions),
         monotonic_cst=deepcopy(model.monotonic_cst),
         knots=deepcopy(model.knots),
+        feature_bounds=deepcopy(model.feature_bounds),
+        categories=deepcopy(model.categories),
+        numeric_features=deepcopy(model.numeric_features),
+        categorical_features=deepcopy(model.categorical_features),
         features_budget=model.features_budget,
         predicted=predicted,
     )

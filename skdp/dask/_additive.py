@@ -75,7 +75,7 @@ class DaskAdditive(DaskTwin):
                 plan=plan,
                 run=plan.start(self.random_state),
             )
-            found = fit_terms(rows, fit, partial(specs_of, self))
+            found = fit_terms(rows, fit, partial(specs_of, parameters))
             return publish_terms(self, found, (PARTITIONS,), (NOT_COVERED,))
 
     def _parameters(self):

@@ -107,10 +107,14 @@ class Emptying(Changing):
 
 
 @pytest.mark.every
-@pytest.mark.parametrize("name", ["monotonic_cst", "interactions"])
+@pytest.mark.parametrize("name", ["monotonic_cst", "interactions", "feature_bounds"])
 def test_lists_that_change_while_a_table_is_read_change_nothing(name):
     _, X, y = made_up(DPRidge)
-    given = {"monotonic_cst": [1, 0, 0], "interactions": [(0, 1)]}[name]
+    given = {
+        "monotonic_cst": [1, 0, 0],
+        "interactions": [(0, 1)],
+        "feature_bounds": {"x0": (-300, 300)},
+    }[name]
     model = DPAdditiveClassifier(classes=[0, 1], random_state=0, **{name: given})
     expected = clone(model).fit(X, y)
     model.fit(X, Emptying(y, model, given=given))

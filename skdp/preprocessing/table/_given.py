@@ -110,7 +110,10 @@ class ColumnSpecs:
 
 
 def specs_of(estimator, names, kinds):
-    """Return the specs of columns of such names and kinds that an estimator's parameters give."""
+    """Return the specs of columns of such names and kinds that an estimator's parameters give.
+
+    These may also be attributes of another object.
+    """
     specs = read_specs(
         names,
         kinds,
