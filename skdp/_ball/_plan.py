@@ -82,7 +82,7 @@ def bins_about(length):
 
 
 class _Learning:
-    """What is released before the steps of a model: subclasses have `releases`."""
+    """What is learnt beside the steps of a model: what is released before them is `releases`."""
 
     releases: tuple
     # Releases that follow the steps, each `Planned`.

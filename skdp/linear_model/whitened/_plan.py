@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from skdp._ball._plan import N_LENGTHS, BallPlan, TargetsPlan
+from skdp._ball._plan import N_LENGTHS, BallPlan, TargetReleases, TargetsPlan
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._release.plan import SPLIT_SLACK, Plan
 from skdp._release.release import Planned, Release, costs_of, named
@@ -86,7 +86,7 @@ class WhitenedPlan(Plan):
     steps: Release
     noise: float
     ball: BallPlan | None = None
-    ranges: TargetsPlan | None = None
+    ranges: TargetsPlan | TargetReleases | None = None
     last: tuple[Planned, ...] = ()
     roughness: np.ndarray | None = None
     stretch: float = 1.0
