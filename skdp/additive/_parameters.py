@@ -23,7 +23,7 @@ class Parameters:
     interactions: Any
     monotonic_cst: Any
     knots: Any
-    # What columns hold, where it is declared.
+    # Columns hold what these declare.
     feature_bounds: Any
     categories: Any
     numeric_features: Any
