@@ -329,7 +329,7 @@ from skdp.linear_model.whitened._method import Whitened
 from skdp.linear_model.whitened._moment import as_training_has_it, as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import MATRIX, WhitenedProblem, plan_inference, plan_whitened
 from skdp.linear_model.whitened._solver import (
-    Steps as WhitenedSteps,
+    WhitenedSteps,
     Whitening,
     _noise_power,
     choose_steps,

@@ -31,6 +31,7 @@ ROOMS = [
         "_rows.entry_types",
         "_rows.private_rows",
         "_rows.sparse",
+        "_settings",
         "_version",
         "exceptions",
     },

@@ -52,7 +52,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
     def spy(problem, budget, **arguments):
         given = {**vars(problem), **vars(budget), **arguments}
         given |= vars(given.pop("loss")) | given.pop("scale")._asdict()
-        for learnt in ("ranges", "ball"):
+        for learnt in ("target_releases", "ball"):
             given[learnt] = str(beside(given.get(learnt)))
         calls.append(given)
         return original(problem, budget, **arguments)
@@ -79,7 +79,7 @@ def test_the_plan_of_whitening_is_made_of_public_scalars(
 
     def spy(problem, budget, **arguments):
         calls.append({**vars(problem), **vars(budget), **arguments})
-        for part in ("ball", "ranges"):
+        for part in ("ball", "target_releases"):
             if (plan := calls[-1].pop(part)) is not None:
                 calls[-1] |= {f"{part}: {name}": value for name, value in vars(plan).items()}
         return original(problem, budget, **arguments)

@@ -25,7 +25,7 @@ def quantile(counts, noise, bins, share):
     return bins.end(first + int(np.argmax(up_to >= share * up_to.max())))
 
 
-def sizes_of_columns(counts, noise, bins, of_zero, n_rows):
+def sizes_of_columns(counts, noise, bins, of_zero, n_records):
     """Return a size for each column, which most of its entries other than 0 don't exceed.
 
     Returned, too, is the typical size of a column. Zeros don't count, so that a rare category, a
@@ -38,7 +38,7 @@ def sizes_of_columns(counts, noise, bins, of_zero, n_rows):
     places = (up_to >= tuned.SHARE_IN_SIZE * up_to[:, -1:]).argmax(axis=1)
     sizes = np.array([bins.end(place) for place in places])
     # Where most entries are one number, their distance from the centre says little of the others.
-    likely = np.where(_is_lopsided(seen, n_rows), np.maximum(sizes, of_zero), sizes)
+    likely = np.where(_is_lopsided(seen, n_records), np.maximum(sizes, of_zero), sizes)
     typical = float(np.median(likely[known])) if known.any() else 1.0
     # Nothing is known of columns that are nearly always 0.
     sizes[~known] = typical
@@ -47,14 +47,14 @@ def sizes_of_columns(counts, noise, bins, of_zero, n_rows):
     return np.where(has_zeros, np.maximum(sizes, of_zero), sizes), typical
 
 
-def sizes_in_units(counts, noise, bins, of_zero, n_rows, noise_of_centre):
+def sizes_in_units(counts, noise, bins, of_zero, n_records, noise_of_centre):
     """Return sizes of columns in units in which one column's size tells of another's.
 
     None is narrower than what noise may hide, or than the root mean square of what lies outside of
     the bin of most entries asks for.
     """
-    sizes, typical = sizes_of_columns(counts, noise, bins, of_zero, n_rows)
-    loudness = min(1.0, noise / n_rows / tuned.NOISE_OF_SMALLEST_SIZE)
+    sizes, typical = sizes_of_columns(counts, noise, bins, of_zero, n_records)
+    loudness = min(1.0, noise / n_records / tuned.NOISE_OF_SMALLEST_SIZE)
     smallest = tuned.SMALLEST_SIZE * loudness**2
     seen = _seen(counts, noise)
     ends = np.array([bins.end(place) for place in range(bins.n_bins)])
@@ -63,9 +63,9 @@ def sizes_in_units(counts, noise, bins, of_zero, n_rows, noise_of_centre):
     distances = MIDDLE * ends / far
     of_most = distances[seen.argmax(axis=1)]
     is_moved = of_most > tuned.DEVIATIONS_OF_OTHERS * noise_of_centre / far
-    squares = _hidden_shares(counts, noise, n_rows, np.where(is_moved, of_most, 0.0))
-    squares += np.where(ends > sizes[:, np.newaxis], seen, 0.0) @ distances**2 / n_rows
-    squares[~_is_lopsided(seen, n_rows)] = 0.0
+    squares = _hidden_shares(counts, noise, n_records, np.where(is_moved, of_most, 0.0))
+    squares += np.where(ends > sizes[:, np.newaxis], seen, 0.0) @ distances**2 / n_records
+    squares[~_is_lopsided(seen, n_records)] = 0.0
     return np.maximum(sizes, typical * np.maximum(smallest, np.sqrt(squares)))
 
 
@@ -76,21 +76,21 @@ def _seen(counts, noise):
     return seen
 
 
-def _is_lopsided(seen, n_rows):
+def _is_lopsided(seen, n_records):
     """Tell of which columns one bin holds most entries, as no bin of a hill about 0 does."""
-    return seen.max(axis=1) > tuned.MOST_IN_ONE_BIN * n_rows
+    return seen.max(axis=1) > tuned.MOST_IN_ONE_BIN * n_records
 
 
-def _hidden_shares(counts, noise, n_rows, balancing):
+def _hidden_shares(counts, noise, n_records, balancing):
     """Return the share of each column's entries that are taken to be in bins that noise hides.
 
     It is the share that would balance the others about their mean, as far as counts agree: known
-    are the bins that stand out of the noise, and those beside, and all have `n_rows` together.
+    are the bins that stand out of the noise, and those beside, and all have `n_records` together.
     """
     is_known = np.pad(standing_out(counts[:, np.newaxis], noise)[:, 0], [(0, 0), (1, 1)])
     is_known = is_known[:, :-2] | is_known[:, 1:-1] | is_known[:, 2:]
-    unseen = 1.0 - np.where(is_known, counts, 0.0).sum(axis=1) / n_rows
-    doubt = tuned.DEVIATIONS_OF_OTHERS * noise / n_rows * np.sqrt(is_known.sum(axis=1))
+    unseen = 1.0 - np.where(is_known, counts, 0.0).sum(axis=1) / n_records
+    doubt = tuned.DEVIATIONS_OF_OTHERS * noise / n_records * np.sqrt(is_known.sum(axis=1))
     least, most = (np.clip(unseen + part, 0.0, 1.0) for part in (-doubt, doubt))
     return np.clip(balancing, least, most)
 

@@ -110,7 +110,7 @@ class BallPlan(_Learning):
     rows: a column of few entries other than 0 would be lost in a sample.
     """
 
-    n_rows: int
+    n_records: int
     n_columns: int
     data_norm: float | None
     quantile: float
@@ -144,7 +144,7 @@ class BallPlan(_Learning):
     @property
     def n_sampled(self):
         """Number of records that lengths and centres are of, which is public."""
-        return self.n_rows if self.sample is None else self.sample.n_drawn
+        return self.n_records if self.sample is None else self.sample.n_drawn
 
     def name(self, of_rows):
         """Return the name of a release of lengths or centres, which tells of a sample."""
@@ -157,7 +157,7 @@ def plan_ball(
     ball_budget,
     data_norm,
     centred,
-    n_rows,
+    n_records,
     n_columns,
     slack,
     share_within=None,
@@ -179,11 +179,11 @@ def plan_ball(
         return None, 0.0
     shares = {name: share * part for name, part in tuned.SHARES_OF_BALL.items()}
     if share_within is None and budget.is_private:
-        share_within = _share_within(budget.calibrate() * math.sqrt(n_columns + 1.0) / n_rows)
-        sample = None if alike else _sample(budget, shares["radius"], 1.0 - share_within, n_rows)
+        share_within = _share_within(budget.calibrate() * math.sqrt(n_columns + 1.0) / n_records)
+        sample = None if alike else _sample(budget, shares["radius"], 1.0 - share_within, n_records)
     else:
         sample = None
-    n_sampled = n_rows if sample is None else sample.n_drawn
+    n_sampled = n_records if sample is None else sample.n_drawn
 
     def count(name, n_bins, columns=1, n_counted=n_sampled):
         return budget.release(
@@ -204,7 +204,7 @@ def plan_ball(
         shares["squares"] = share
         plan = BallPlan(
             is_exact=True,
-            n_rows=n_rows,
+            n_records=n_records,
             n_columns=n_columns,
             data_norm=data_norm,
             quantile=1.0,
@@ -213,17 +213,17 @@ def plan_ball(
         )
         return plan, share
     releases = {}
-    noise = count("radius", _N_FINE_BINS).mechanism.noise_std / n_rows
+    noise = count("radius", _N_FINE_BINS).mechanism.noise_std / n_records
     if noise <= tuned.LARGEST_NOISE_OF_COUNT:
         largest_noise = tuned.LARGEST_NOISE_BY_COLUMN
         if not alike and n_columns <= tuned.LARGEST_COUNTED_COLUMNS:
-            units = count("units", UNIT_BINS.n_bins, n_columns, n_rows)
+            units = count("units", UNIT_BINS.n_bins, n_columns, n_records)
             is_free = data_norm is None
             largest_of_units = tuned.LARGEST_NOISE_OF_UNITS if is_free else largest_noise
-            if units.mechanism.noise_std <= largest_of_units * n_rows:
+            if units.mechanism.noise_std <= largest_of_units * n_records:
                 releases["units"] = units
-            scales = count("scales", _N_FINE_BINS, n_columns, n_rows)
-            if scales.mechanism.noise_std <= largest_noise * n_rows:
+            scales = count("scales", _N_FINE_BINS, n_columns, n_records)
+            if scales.mechanism.noise_std <= largest_noise * n_records:
                 releases["scales"] = scales
         centre = mean("centre")
         noise_of_centre = centre.mechanism.noise_std * math.sqrt(n_columns)
@@ -232,7 +232,7 @@ def plan_ball(
             releases["distance"] = count("distance", _N_FINE_BINS)
         releases["radius"] = count("radius", _N_FINE_BINS)
     else:
-        noise_of_all = budget.calibrate(pairwise=True) * math.sqrt(2.0) / n_rows
+        noise_of_all = budget.calibrate(pairwise=True) * math.sqrt(2.0) / n_records
         wanted = (noise_of_all / tuned.WANTED_NOISE_OF_RADIUS) ** 2
         if data_norm is not None and wanted > tuned.LARGEST_SHARE_OF_RADIUS:
             return None, 0.0
@@ -244,7 +244,7 @@ def plan_ball(
         releases["coarse"] = count("coarse", COARSE_BINS.n_bins)
     releases["reach"] = count("reach", _N_FINE_BINS)
     plan = BallPlan(
-        n_rows=n_rows,
+        n_records=n_records,
         n_columns=n_columns,
         data_norm=data_norm,
         quantile=share_within,
@@ -261,7 +261,7 @@ def plan_ball(
     return plan, sum(shares[name] for name in releases)
 
 
-def _sample(budget, share, share_outside, n_rows):
+def _sample(budget, share, share_outside, n_records):
     """Return what draws the rows whose lengths tell of the ball, or None: all rows do.
 
     They are so many that the noise of a count is a small share of them, and of those that are to
@@ -271,16 +271,16 @@ def _sample(budget, share, share_outside, n_rows):
     if budget.of_groups:
         return None
     noise = budget.release(
-        bound=1.0, pair_bound=math.sqrt(2.0), share=share, n_records=n_rows, size=1
+        bound=1.0, pair_bound=math.sqrt(2.0), share=share, n_records=n_records, size=1
     ).mechanism.noise_std
     largest_share = min(
         tuned.LARGEST_NOISE_IN_SAMPLE, tuned.LARGEST_NOISE_OF_THOSE_OUTSIDE * share_outside
     )
     several = tuned.LEAST_BLOCKS_OUTSIDE * BlockSampler.block_size / share_outside
     least = max(tuned.LEAST_ROWS_OF_SAMPLE, noise / largest_share, several)
-    if least > tuned.LARGEST_SAMPLE * n_rows:
+    if least > tuned.LARGEST_SAMPLE * n_records:
         return None
-    return BlockSampler(n_rows, math.ceil(least / BlockSampler.block_size))
+    return BlockSampler(n_records, math.ceil(least / BlockSampler.block_size))
 
 
 def _share(ball_budget, auto):
@@ -318,7 +318,7 @@ class TargetsPlan(_Learning):
     aren't negative.
     """
 
-    n_rows: int
+    n_records: int
     n_targets: int
     quantile: float
     coarse: Release
@@ -335,7 +335,9 @@ class TargetsPlan(_Learning):
         return (*first, *of_round * self.n_rounds)
 
 
-def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=False, for_means=False):
+def plan_targets(
+    budget, ball_budget, *, n_records, n_targets, slack, of_sizes=False, for_means=False
+):
     """Plan what ranges of targets are learnt by, and return the share of mu^2 that it spends, too.
 
     It is more where records are few, and most `for_means`, where nothing but these follows.
@@ -352,11 +354,11 @@ def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=Fals
             pair_bound=math.sqrt(2.0 * n_targets),
             share=share,
             size=size,
-            n_records=n_rows,
+            n_records=n_records,
             slack=slack,
         )
 
-    noise = count(1).mechanism.noise_std / n_rows
+    noise = count(1).mechanism.noise_std / n_records
     wanted = (noise / tuned.WANTED_NOISE_OF_TARGETS) ** 2 / part_of_sides
     spent = _share(ball_budget, 0.0) * tuned.TARGETS_PART_OF_GIVEN_BUDGET
     if for_means:
@@ -370,12 +372,12 @@ def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=Fals
             bound=1.0,
             share=spent * tuned.PART_OF_MEAN,
             size=n_targets,
-            n_records=n_rows,
+            n_records=n_records,
             slack=slack,
         )
     share_in_range = 1.0 - tuned.TARGETS_OUTSIDE_PER_NOISE * noise
     plan = TargetsPlan(
-        n_rows=n_rows,
+        n_records=n_records,
         n_targets=n_targets,
         quantile=max(tuned.SHARE_OF_TARGETS_IN_RANGE, share_in_range),
         coarse=count(2 * n_targets * UNIT_BINS.n_bins, spent * part_of_coarse),
@@ -413,7 +415,7 @@ class TargetReleases(_Learning):
         return (*learnt, *self.then)
 
 
-def plan_counts(budget, ranges, *, left, n_rows, slack, quantile, of_errors):
+def plan_counts(budget, ranges, *, left, n_records, slack, quantile, of_errors):
     """Plan counts of targets between edges, and return the share of mu^2 that they spend, too.
 
     Counts about the ranges tell of their spread, and counts of errors follow the steps, if they are
@@ -428,7 +430,7 @@ def plan_counts(budget, ranges, *, left, n_rows, slack, quantile, of_errors):
             pair_bound=math.sqrt(2.0),
             share=share,
             size=edges.size + 1,
-            n_records=n_rows,
+            n_records=n_records,
             slack=slack,
         )
 
@@ -444,7 +446,7 @@ def plan_counts(budget, ranges, *, left, n_rows, slack, quantile, of_errors):
     return planned, left * share
 
 
-def plan_sides(budget, share, *, n_rows, slack):
+def plan_sides(budget, share, *, n_records, slack):
     """Plan the sums of amounts and of what is expected of them, with a share of mu^2.
 
     Of vectors without negative numbers two are at most sqrt(2) times as far apart as one is long.
@@ -454,6 +456,6 @@ def plan_sides(budget, share, *, n_rows, slack):
         pair_bound=math.sqrt(2.0),
         share=share,
         size=2,
-        n_records=n_rows,
+        n_records=n_records,
         slack=slack,
     )

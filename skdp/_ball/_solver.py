@@ -132,7 +132,7 @@ def learn_ball(rows, *, plan, run):
         return _moved(sampled, run, name, centre, unit, radius, plan.n_sampled, stretch)
 
     if plan.units is not None:
-        unit, _ = sizes_of_columns(*counted_by_column(FIRST_SIZES, UNIT_BINS), plan.n_rows)
+        unit, _ = sizes_of_columns(*counted_by_column(FIRST_SIZES, UNIT_BINS), plan.n_records)
         bins = bins_about(math.sqrt(d))
     elif plan.data_norm is not None:
         bins = bins_below(plan.data_norm)
@@ -155,7 +155,7 @@ def learn_ball(rows, *, plan, run):
     bins = bins_below(2.0 * radius)
     if plan.scales is not None:
         of_columns = counted_by_column(SIZES, bins)
-        unit = unit * sizes_in_units(*of_columns, plan.n_rows, noise_of_centre)
+        unit = unit * sizes_in_units(*of_columns, plan.n_records, noise_of_centre)
         bins = bins_about(math.sqrt(d))
     if plan.radius is not None:
         last_counts = counted(DISTANCES, bins)
@@ -189,13 +189,13 @@ def learn_targets(rows, *, plan, run):
         return np.where(ends.any(axis=1, keepdims=True), ends, 1.0)
 
     unit = reach(_bins_of_targets(counted(FIRST_RANGES, UNIT_BINS), plan), UNIT_BINS).max(axis=1)
-    noise = plan.sides.mechanism.noise_std / plan.n_rows
-    tail = 0.5 * (1.0 - plan.quantile) * plan.n_rows
+    noise = plan.sides.mechanism.noise_std / plan.n_records
+    tail = 0.5 * (1.0 - plan.quantile) * plan.n_records
     margin = sum(noise > loud for loud in tuned.LOUD_NOISES_OF_SIDES)
     is_loud = margin == len(tuned.LOUD_NOISES_OF_SIDES)
     for place in range(plan.n_rounds + 1):
         if place:
-            centre = _moved(rows, run, MIDDLES, centre, unit, math.sqrt(k), plan.n_rows)
+            centre = _moved(rows, run, MIDDLES, centre, unit, math.sqrt(k), plan.n_records)
         bins = bins_below(tuned.REACH_OF_COUNTS)
         is_occupied = _bins_beyond_tail(
             counted(RANGES, bins),
@@ -208,7 +208,7 @@ def learn_targets(rows, *, plan, run):
         if place and is_loud:
             # Most targets reach far on both sides of their mean, which has noise.
             noise_std = plan.centre.mechanism.noise_std
-            doubt = tuned.DEVIATIONS_OF_CENTRE * math.sqrt(k) * noise_std / plan.n_rows
+            doubt = tuned.DEVIATIONS_OF_CENTRE * math.sqrt(k) * noise_std / plan.n_records
             of_other = np.where(ends > doubt, tuned.SMALLEST_SHARE_OF_OTHER_END * ends, 0.0)
             ends = np.maximum(ends, of_other[:, ::-1])
         below, above = ends.T
@@ -242,27 +242,27 @@ def learn_sizes(rows, *, plan, run, noises):
     noise_std, by_chance = plan.sides.mechanism.noise_std, tuned.CHANCE_OF_NOISE_NEARBY
     largest_noise = loudest(noise_std, 2 * k * bins.n_bins, by_chance)
     learnt = [
-        _sizes_of(one, bins, unit, largest_noise, noises, plan.n_rows)
+        _sizes_of(one, bins, unit, largest_noise, noises, plan.n_records)
         for one, unit in zip(counts, units.tolist(), strict=True)
     ]
     means, sizes, shares = map(np.array, zip(*learnt, strict=True))
     return means, sizes, shares
 
 
-def _sizes_of(counts, bins, unit, largest_noise, noises, n_rows):
+def _sizes_of(counts, bins, unit, largest_noise, noises, n_records):
     """Return the mean and the sizes of one target, and how many have one; see `learn_sizes`."""
     known = np.flatnonzero(counts > largest_noise)
     if not known.size:
         return unit, [unit] * len(noises), 0.0
     last = min(known[-1] + tuned.BINS_BESIDE, bins.n_bins - 1)
     ends = unit * np.array([bins.end(place) for place in range(last + 1)])
-    shares = np.maximum(counts[: last + 1], 0.0) / n_rows
+    shares = np.maximum(counts[: last + 1], 0.0) / n_records
     sizes = MIDDLE * ends
     mean = float(shares @ sizes)
     cut = np.array([shares @ np.maximum(sizes - end, 0.0) for end in ends])
     best = [np.argmin(np.square(cut) + np.square(noise * ends)) for noise in noises]
     # Zeros are in the first bin.
-    share = float(counts[known[known > 0]].sum()) / n_rows
+    share = float(counts[known[known > 0]].sum()) / n_records
     return mean, [max(float(ends[place]), mean) for place in best], share
 
 
@@ -303,7 +303,7 @@ def log_of_quotient(released, noise_std):
 
 def hardly_tells(plan):
     """Tell whether a range of targets is lost in noise: a count of half the records would be."""
-    return loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows
+    return loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_records
 
 
 def _bins_of_targets(counts, plan):
@@ -348,11 +348,11 @@ def _farthest(is_occupied, bins, margin):
     return np.where(is_occupied.any(axis=-1), ends, 0.0)
 
 
-def _moved(rows, run, name, centre, unit, radius, n_rows, stretch=1.0):
+def _moved(rows, run, name, centre, unit, radius, n_records, stretch=1.0):
     """Return the centre, moved by a mean of rows that are cut to the radius."""
     mechanism = run.bound(name, radius, stretch=stretch)
     total = run.ask(name, rows, SumOfCutRows(centre, unit, radius, mechanism))
-    return centre + unit * _shrunk(total / n_rows, mechanism.noise_std / n_rows)
+    return centre + unit * _shrunk(total / n_records, mechanism.noise_std / n_records)
 
 
 def _exact_ball(rows, plan, run):
@@ -361,21 +361,21 @@ def _exact_ball(rows, plan, run):
     centre, unit = np.zeros(d), np.ones(d)
     if plan.centre is not None:
         query = SumOfCutRows(centre, unit, math.inf, run.mechanism(FIRST_CENTRE))
-        centre = run.ask(FIRST_CENTRE, rows, query) / plan.n_rows
+        centre = run.ask(FIRST_CENTRE, rows, query) / plan.n_records
     if plan.squares is None:
         return Ball(centre, unit, max(rows.ask(LongestLength(centre, unit)), _SMALLEST_LENGTH))
     query = SumOfSquares(centre, unit, math.inf, run.mechanism(DEVIATIONS))
-    squares = run.ask(DEVIATIONS, rows, query) / plan.n_rows
+    squares = run.ask(DEVIATIONS, rows, query) / plan.n_records
     # A column that is constant but for rounding has no scale of its own.
     least = (np.abs(centre) * 2.0**-40) ** 2
     unit = np.where(squares > least, np.sqrt(squares), 1.0)
     return Ball(centre, unit, max(rows.ask(LongestLength(centre, unit)), _SMALLEST_LENGTH))
 
 
-def share_beyond(counts, bins, radius, n_rows):
+def share_beyond(counts, bins, radius, n_records):
     """Return the share of the records in bins beyond a radius, as noisy counts tell it."""
     is_beyond = [bins.end(place) > radius for place in range(bins.n_bins)]
-    return float(np.clip(counts[is_beyond].sum() / n_rows, 0.0, 1.0))
+    return float(np.clip(counts[is_beyond].sum() / n_records, 0.0, 1.0))
 
 
 def _shrunk(mean, noise):

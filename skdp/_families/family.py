@@ -105,6 +105,11 @@ class Family:
         """Return targets of shape (n, k) as training takes them, and their units."""
         raise NotImplementedError
 
+    @property
+    def checks_of_targets(self):
+        """What scikit-learn's checks of input are to know of targets: keyword arguments."""
+        return {"multi_output": self.takes_several, "y_numeric": self.is_numeric}
+
     def void_rows(self, targets):
         """Tell which rows add nothing to any release, as their targets say; None if none does."""
         return
@@ -125,11 +130,12 @@ class Family:
         return None, 0.0
 
     def plan_rest(self, budget, ranges, left, n_records):
-        """Return the plan of all that is learnt of targets, and what it spends beside ranges.
+        """Return all that is learnt of targets, or None, and the share it spends beside ranges.
 
-        A share `left` of mu^2 is there for it and for all that follows.
+        It is `TargetReleases`, and those ranges are among them. A share `left` of mu^2 is there for
+        what it releases besides, and for all that follows.
         """
-        return ranges, 0.0
+        return None, 0.0
 
     def followed(self):
         """Return the family of a fit that another one, to the same targets, follows and ends."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp._ball._plan import plan_targets
+from skdp._ball._plan import TargetReleases, plan_targets
 from skdp._ball._solver import hardly_tells, learn_targets
 from skdp._families.family import Family, Learnt, LinearModel
 from skdp._families.targets import (
@@ -68,11 +68,14 @@ class RegressionFamily(Family):
             return None, 0.0
         slack = rounding_slack(n_records, n_columns, 1)
         ranges, spent = plan_targets(
-            budget, share, n_rows=n_records, n_targets=n_columns, slack=slack
+            budget, share, n_records=n_records, n_targets=n_columns, slack=slack
         )
         if self.bounds is None and hardly_tells(ranges):
             warn_user(FEW_FOR_TARGETS)
         return ranges, spent
+
+    def plan_rest(self, budget, ranges, left, n_records):
+        return None if ranges is None else TargetReleases(ranges=ranges), 0.0
 
     def unit(self, units):
         return units.half_width
@@ -127,10 +130,11 @@ class MeanFamily(RegressionFamily):
 
     def learn(self, rows, units, plan, run):
         """Move targets into the ranges that a plan learns, if any."""
-        if plan.ranges is None:
+        if plan.target_releases is None:
             return Learnt(units)
-        ends = learn_targets(rows.of_targets(), plan=plan.ranges, run=run)
-        if self.of_one_width and plan.ranges.n_targets > 1:
+        ranges = plan.target_releases.ranges
+        ends = learn_targets(rows.of_targets(), plan=ranges, run=run)
+        if self.of_one_width and ranges.n_targets > 1:
             ends = of_one_width(ends, center=self.centred)
         units = self.in_range(np.zeros((1, 1)), ends, units.one_axis)[1]
         rows.move_targets(units)

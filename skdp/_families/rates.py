@@ -130,7 +130,7 @@ class RateFamily(RegressionFamily):
             return None, 0.0
         slack = rounding_slack(n_records, n_columns, 1)
         sizes, spent = plan_targets(
-            budget, share, n_rows=n_records, n_targets=n_columns, slack=slack, of_sizes=True
+            budget, share, n_records=n_records, n_targets=n_columns, slack=slack, of_sizes=True
         )
         if hardly_tells(sizes):
             warn_user(_FEW_FOR_SIZES)
@@ -141,7 +141,7 @@ class RateFamily(RegressionFamily):
         if self.is_private and self.centred and not self.is_followed:
             spent = left * tuned.SHARE_OF_SIDES
             slack = rounding_slack(n_records, 2, 1)
-            sides = plan_sides(budget, spent, n_rows=n_records, slack=slack)
+            sides = plan_sides(budget, spent, n_records=n_records, slack=slack)
         if ranges is None and sides is None:
             return None, 0.0
         return TargetReleases(ranges=ranges, last=named(SIDES, sides)), spent
@@ -162,7 +162,7 @@ class RateFamily(RegressionFamily):
         """
         if self.is_known:
             return Learnt(units, Slopes(length=units.size, steepness=1.0))
-        if plan.ranges is None:
+        if plan.target_releases is None:
             query = MeansOfTargets()
             means = query.means(rows.of_targets(weighted=True).ask(query))
             sizes, shares = np.ones((len(means), 2)), np.ones(len(means))
@@ -170,7 +170,7 @@ class RateFamily(RegressionFamily):
             noise = plan.noise_in_predictions
             noises = noise, noise * _NOISE_OF_SIDES / plan.problem.n_columns
             means, sizes, shares = learn_sizes(
-                rows.of_targets(), plan=plan.ranges.ranges, run=run, noises=noises
+                rows.of_targets(), plan=plan.target_releases.ranges, run=run, noises=noises
             )
         units = self._units_of(means, sizes[:, 0])
         if self.has_exposure and shares[1] < tuned.FEWEST_EXPOSED:

@@ -58,7 +58,7 @@ class RobustFamily(RegressionFamily):
             budget,
             ranges,
             left=left,
-            n_rows=n_records,
+            n_records=n_records,
             slack=rounding_slack(n_records, 1, 1),
             quantile=self.quantile or 0.5,
             of_errors=self.centred and self.quantile is not None,
@@ -66,7 +66,7 @@ class RobustFamily(RegressionFamily):
 
     def learn(self, rows, units, plan, run):
         """Learn the middle of targets, or their quantile, and their spread, and move them."""
-        core = self._learn_core(rows, units, plan.ranges.ranges, run)
+        core = self._learn_core(rows, units, plan.target_releases.ranges, run)
         units = self._learn_spread(rows, core, run)
         rows.move_targets(units)
         return Learnt(units)

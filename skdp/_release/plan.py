@@ -54,8 +54,6 @@ NOT_COVERED = (
     "what else is computed from these records: skdp.accountant.compose adds up reports of fits",
 )
 _ACCOUNTANTS = ("pld", "rdp")
-# A report has these of the budget, under the same names.
-_REPORTED = ("epsilon", "delta", "adjacency", "accountant", "unit")
 # Share of a good prediction up to which errors count by their size, not only by their sign.
 _FOLLOWED = 0.15
 # The parts of a budget add up to it but for rounding; this is far above that.
@@ -150,17 +148,27 @@ class Budget:
         if self.share != 1.0:
             raise ValueError("a part of a budget is for Gaussian releases of full batches alone.")
 
-    def calibrate(self, **design):
-        """Return the noise multiplier of Gaussian releases that spend this."""
-        if design.get("sampling_rate", 1.0) != 1.0 or design.get("beside"):
+    def calibrate(self, *, n_steps=1, sampling_rate=1.0, pairwise=False, beside=()):
+        """Return the noise multiplier of Gaussian releases that spend this.
+
+        For the arguments see `skdp.accountant.calibrate`.
+        """
+        if sampling_rate != 1.0 or beside:
             self._refuse_part()
         noise = calibrate(
-            self.epsilon, self.delta, adjacency=self.adjacency, accountant=self.accountant, **design
+            self.epsilon,
+            self.delta,
+            sampling_rate=sampling_rate,
+            n_steps=n_steps,
+            adjacency=self.adjacency,
+            accountant=self.accountant,
+            pairwise=pairwise,
+            beside=beside,
         )
         return noise if self.share == 1.0 else SPLIT_SLACK * noise / math.sqrt(self.share)
 
-    def release(self, *, bound, pair_bound=None, share=None, n_records, size, slack=0.0, **design):
-        """Plan a Gaussian release of sums for this, or for a share of its squared mu.
+    def release(self, *, bound, pair_bound=None, share=None, n_records, size, slack=0.0, n_steps=1):
+        """Plan Gaussian releases of sums for this, or for a share of its squared mu.
 
         One record moves the sums by `bound`. `pair_bound` is how far apart the sums of two data
         sets are where one record replaces another, if that is known to be less than twice `bound`.
@@ -168,15 +176,18 @@ class Budget:
         others see `Release`.
         """
         for_pairs = pair_bound is not None
-        steps = {name: design[name] for name in ("sampling_rate", "n_steps") if name in design}
-        noise = self.calibrate(pairwise=for_pairs, **steps)
+        noise = self.calibrate(n_steps=n_steps, pairwise=for_pairs)
         pairwise = for_pairs and (pair_bound == bound or self.adjacency == "replace_one")
         if share is not None:
             noise = SPLIT_SLACK * noise / math.sqrt(share)
-        bound = (pair_bound if pairwise else bound) if self.is_private else math.inf
-        sizes = {"size": size, "n_records": n_records, "rounding_slack": slack}
         return Release(
-            bound=bound, noise_multiplier=noise, pairwise=pairwise, design=design, **sizes
+            bound=(pair_bound if pairwise else bound) if self.is_private else math.inf,
+            noise_multiplier=noise,
+            size=size,
+            n_records=n_records,
+            rounding_slack=slack,
+            pairwise=pairwise,
+            design={"n_steps": n_steps},
         )
 
     def calibrate_pure(self, n_steps=1, epsilons=None):
@@ -219,11 +230,11 @@ class Plan:
     """What is run and the guarantee that it gives.
 
     Subclasses add what their solver needs, and derive `releases` and `clipping` from it. The noise
-    was calibrated for the budget; `n_rows` is the number of records, which is public.
+    was calibrated for the budget; `n_records` is the number of records, which is public.
     """
 
     budget: Budget
-    n_rows: int
+    n_records: int
 
     # Names the stream among those of one seed; see `make_stream`.
     stream_key: ClassVar[tuple[int, ...]] = ()
@@ -253,10 +264,18 @@ class Plan:
         """
         return self.events
 
+    def costs_after(self, steps):
+        """Return what a run cost, by what its method says of the steps that it took."""
+        return self.costs
+
     @property
     def clipping(self):
         """Bound that the noise of all releases is relative to, None if there is no single one."""
         return None
+
+    def clipping_after(self, steps):
+        """Return that bound of a run, by what its method says of the steps that it took."""
+        return self.clipping
 
     def start(self, random_state):
         """Return a run of this plan, the only way to its randomness.
@@ -264,14 +283,15 @@ class Plan:
         The run is charged before there is a stream, so that whatever happens later, nothing that
         was released is missing in the ledger. A delta that allows to publish a record is warned of.
         """
-        if self.budget.is_private and self.budget.delta > 1.0 / self.n_rows:
+        if self.budget.is_private and self.budget.delta > 1.0 / self.n_records:
             warn_user(LARGE_DELTA.format(n=self.budget.count), LargeDeltaWarning)
         if self.budget.account is not None:
             # The ledger needs the report now. What subclasses add is known after the run, and is no
             # release.
             unprotected = self.budget.account.unprotected
             is_seeded = random_state is not None
-            report = Plan.report(self, reproducible=is_seeded, unprotected=unprotected)
+            report = Plan.report(self, reproducible=is_seeded)
+            report = replace(report, unprotected=unprotected)
             self.budget.account.charge(report, random_state, self.stream_key)
         return Run(
             self.releases,
@@ -289,38 +309,45 @@ class Plan:
         open_parts=(),
         steps=None,
         costs=None,
-        **changes,
     ):
         """Return the report of a run of this plan.
 
         `also_public` is what this fit assumes public besides what its budget does. The budget
         doesn't cover `open_parts`, nor what the texts `also_not_covered` say. `steps` is what a
         method says of those that it took, which some plans report. `costs` are those of the run
-        where releases told how the plan goes on. `changes` are other fields of the report that
-        differ from the plan's.
+        where more than steps told how the plan goes on.
         """
-        costs = self.costs if costs is None else costs
-        fields = {name: getattr(self.budget, name) for name in _REPORTED}
-        fields |= {"clipping": self.clipping, "notes": self.notes}
-        fields["events"] = tuple(cost.event for cost in costs)
-        # Names of steps, which users choose, are among them.
-        fields["names"] = tuple(printable(cost.name) for cost in costs)
-        fields["assumed_public"] = self.budget.assumed_public + tuple(also_public)
+        budget = self.budget
+        if costs is None:
+            costs = self.costs_after(steps)
         of_parts = tuple(part.text for part in open_parts)
-        fields["not_covered"] = of_parts + self.budget.not_covered + tuple(also_not_covered)
-        fields["unprotected"] = unprotected_names(open_parts)
-        return PrivacyReport(reproducible=reproducible, **fields | changes)
+        return PrivacyReport(
+            epsilon=budget.epsilon,
+            delta=budget.delta,
+            adjacency=budget.adjacency,
+            accountant=budget.accountant,
+            unit=budget.unit,
+            events=tuple(cost.event for cost in costs),
+            # Names of steps, which users choose, are among them.
+            names=tuple(printable(cost.name) for cost in costs),
+            clipping=self.clipping_after(steps),
+            reproducible=reproducible,
+            assumed_public=budget.assumed_public + tuple(also_public),
+            not_covered=of_parts + budget.not_covered + tuple(also_not_covered),
+            unprotected=unprotected_names(open_parts),
+            notes=self.notes,
+        )
 
 
-def auto_batch_size(n_rows, *, noise_of_fit=0.0):
+def auto_batch_size(n_records, *, noise_of_fit=0.0):
     """Return a quarter of the square root of n, at least 8, or what the noise asks for if more.
 
     With the automatic clipping norm, a batch of L rows follows a row's error up to
     ``typical_prediction * L / noise_of_fit``, and only its sign beyond: at least `_FOLLOWED` of a
     typical prediction.
     """
-    smallest = max(8, round(math.sqrt(n_rows) / 4.0))
-    return min(n_rows, max(smallest, math.ceil(_FOLLOWED * noise_of_fit)))
+    smallest = max(8, round(math.sqrt(n_records) / 4.0))
+    return min(n_records, max(smallest, math.ceil(_FOLLOWED * noise_of_fit)))
 
 
 def resolve_batch_size(batch_size, available, of="samples"):

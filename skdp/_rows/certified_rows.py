@@ -59,19 +59,16 @@ class CertifiedRows(BlockRows):
         """What slopes are cut to, see `bound_slopes`."""
         return float(self.bound)
 
-    def bound_slopes(self, A, bound, lengths=None):
+    def bound_slopes(self, A, bound):
         """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.
 
         A, of shape (p, p), is symmetric; diagonal where it is sparse. Returns ``||A z||`` of each
-        row, with an infinite bound anything, and takes it from an earlier call for the same. Of a
-        row that is too short to be measured it is 0, so that the row adds nothing.
+        row, with an infinite bound anything. Of a row that is too short to be measured it is 0, so
+        that the row adds nothing.
         """
         self.A, self.bound = A, np.array(bound)
         if isinf(bound):
             return self.lengths
-        if lengths is not None:
-            self.lengths = lengths
-            return lengths
         if issparse(A):
             # Rows get no longer than the largest entry makes them.
             self.lengths = self.lengths * np.abs(A.diagonal()).max()
@@ -89,6 +86,19 @@ class CertifiedRows(BlockRows):
                 self.lengths[self.is_null] = 0.0
         self.lengths[self.lengths < SMALLEST_NORM] = 0.0
         return self.lengths
+
+    def bound_measured_slopes(self, A, bound, measured):
+        """Do what `bound_slopes` does, for rows of which it has returned `measured` before."""
+        self.A, self.bound, self.lengths = A, np.array(bound), measured
+
+    def rebound_slopes(self, bound):
+        """Have slopes cut to another bound, by the same A; neither bound is infinite, or both are.
+
+        Without a bound no row was measured.
+        """
+        if isinf(bound) != isinf(self.bound):
+            raise ValueError("a bound on slopes is finite or not for the whole of a fit.")
+        self.bound = np.array(bound)
 
     def shorten(self, longest):
         """Have no row count as one whose mapped length, times its weight, is more."""

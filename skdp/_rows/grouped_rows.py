@@ -55,16 +55,12 @@ class GroupedRows(CertifiedRows):
     def ask(self, query):
         return query.total_of_groups(self)
 
-    def bound_slopes(self, A, bound, mapped=None):
+    def bound_slopes(self, A, bound):
         """Have the sum of a group's ``A z c``, over its rows z with slopes c, cut to a length.
 
-        Rows are mapped here, once for all steps, and returned with those of a group side by side;
-        or they are taken from an earlier call for the same map.
+        Rows are mapped here, once for all steps, and returned with those of a group side by side.
         """
         self.bound = bound
-        if mapped is not None:
-            self.mapped = mapped
-            return mapped
         self.mapped, map_rows = np.empty((self.n_rows, self.n_columns)), map_by(A)
 
         def fill(job):
@@ -74,6 +70,10 @@ class GroupedRows(CertifiedRows):
 
         self.sum_over(fill, self.jobs_of_rows)
         return self.mapped
+
+    def bound_measured_slopes(self, A, bound, measured):
+        """Do what `bound_slopes` does, with the mapped rows that it has returned before."""
+        self.bound, self.mapped = bound, measured
 
     @property
     def jobs_of_rows(self):

@@ -62,25 +62,25 @@ def warn_of_noise(parameters, plan, n_features, n_outputs, *, are_noise):
         # The fit has its own warnings of what it plans.
         with warnings.catch_warnings(action="ignore"):
             n_told = most_told(
-                lambda n: expected_noise_of(parameters, plan.budget, plan.n_rows, n, n_outputs),
+                lambda n: expected_noise_of(parameters, plan.budget, plan.n_records, n, n_outputs),
                 n_seen,
             )
         hides_most = n_told <= tuned.FEW_OF_COLUMNS * n_seen
         if hides_most and n_told:
-            advice = f"{_ADVICE}{_ENOUGH_FOR.format(plan.n_rows, n_told, n_features)}"
+            advice = f"{_ADVICE}{_ENOUGH_FOR.format(plan.n_records, n_told, n_features)}"
         elif hides_most:
-            advice = _ENOUGH_FOR_NONE.format(plan.n_rows)
+            advice = _ENOUGH_FOR_NONE.format(plan.n_records)
     if are_noise or hides_most:
         warn_user((_ALL_NOISE if are_noise else _MOST_NOISE) + advice)
 
 
-def expected_noise_of(parameters, budget, n_rows, n_features, n_outputs):
+def expected_noise_of(parameters, budget, n_records, n_features, n_outputs):
     """Return the `ExpectedNoise` of a fit with such a budget, in the units of training.
 
     All columns are taken to hold numbers, with as many knots as columns of tables have.
     """
     specs, predicted = read_specs([""] * n_features, [NUMERIC] * n_features), parameters.predicted
-    plan = parameters.plan(budget, specs, n_rows, n_outputs)
+    plan = parameters.plan(budget, specs, n_records, n_outputs)
     family, sizes = predicted.family(), TargetSizes(n_outputs)
     loss = family.loss(n_outputs).name
     if isinstance(plan, ConstantPlan):
@@ -108,7 +108,7 @@ def expected_noise_of(parameters, budget, n_rows, n_features, n_outputs):
 
 def _even_basis(n_features, plan):
     """Return terms of so many columns, with as many knots as columns of a table typically have."""
-    n_knots = plan.table.knots_for(plan.n_rows)
+    n_knots = plan.table.knots_for(plan.n_records)
     if n_knots == 0:
         terms = [LineTerm(name="", feature=j, knots=np.arange(2.0)) for j in range(n_features)]
         return Basis(tuple(terms))

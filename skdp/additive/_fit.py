@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_consistent_length
 
 from skdp._ball._solver import hardly_tells
 from skdp._checks import check_finite, check_n_jobs, check_public_weight
-from skdp._estimator import is_private
 from skdp._families.family import Family
 from skdp._families.means import FEW_FOR_TARGETS
 from skdp._families.weights import weigh
@@ -29,7 +28,7 @@ from skdp.additive._shapes import bent, importances, read_terms
 from skdp.additive._table import MemoryTable, TableSettings
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import publish, publish_coefs, weights_public
-from skdp.linear_model._fit import EPSILON_CHANGED
+from skdp.linear_model._fit import budget_by
 from skdp.linear_model._memory import MemoryRows
 from skdp.preprocessing.table._given import chosen_pairs, specs_of, without_learning
 from skdp.preprocessing.table._kinds import settle_kinds
@@ -78,9 +77,8 @@ def frame_and_settings(model, X, parameters):
 def plan_terms(model, parameters, specs, n_records, n_outputs, by_group):
     """Return the plan of a fit by parameters, which were made before the rows were read."""
     check_n_jobs(model.n_jobs)
-    budget = model._budget(n_records, by_group)
-    if budget.is_private != is_private(parameters.predicted):
-        raise ValueError(EPSILON_CHANGED)
+    linear = parameters.predicted.linear()
+    budget = budget_by(model, linear._method(), linear._family(), n_records, by_group)
     return parameters.plan(budget, specs, n_records, n_outputs)
 
 
@@ -89,8 +87,7 @@ def fit_table(model, X, y, groups, public_weight, exposure=None):
     # Rows are bounded by these, and noise is planned by them, whatever changes from here on.
     parameters = model._parameters()
     family = parameters.predicted.family(has_exposure=exposure is not None)
-    kinds = {"multi_output": family.takes_several, "y_numeric": family.is_numeric}
-    y = validate_data(model, "no_validation", y, **kinds)
+    y = validate_data(model, "no_validation", y, **family.checks_of_targets)
     frame, settings = frame_and_settings(model, X, parameters)
     quietly(check_consistent_length, y, range(frame.n_rows))
     public_weight = check_public_weight(public_weight, frame.n_rows)
@@ -134,7 +131,7 @@ def publish_terms(model, found, also_public, also_not_covered=()):
     fit.run.finish()
     linear = predicted.linear()
     model.privacy_report_ = plan.report(
-        of_models=fitted.reports,
+        costs=plan.costs_with(fitted.reports),
         reproducible=fit.run.reproducible,
         also_public=model._kinds_assumed + linear._assumed() + also_public,
         also_not_covered=also_not_covered,
@@ -174,7 +171,8 @@ def fit_constant(frame, fit, targets, public_weight):
     plan, run = fit.plan, fit.run
     for note in plan.notes:
         warn_user(note)
-    if plan.ranges is not None and hardly_tells(plan.ranges):
+    learnt = plan.target_releases
+    if learnt is not None and hardly_tells(learnt.ranges):
         warn_user(FEW_FOR_TARGETS)
     weights = weigh(public_weight)
     method = fit.parameters.predicted.linear()._method()

@@ -1,11 +1,11 @@
 """Parameters of an additive model, as its plan and its fit go by them."""
 
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from skdp._settings import Settings
 from skdp.additive._chosen import count_signs
 from skdp.additive._plan import plan_additive, strength_of
 from skdp.additive._predicted import PredictedLabels, PredictedTargets
@@ -13,11 +13,8 @@ from skdp.preprocessing.table._given import check_n_knots
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Parameters:
-    """Parameters of an additive model that aren't of a run.
-
-    They are those of the moment: lists and arrays that the caller changes later are copied.
-    """
+class Parameters(Settings):
+    """Parameters of an additive model that aren't of a run."""
 
     alpha: Any
     interactions: Any
@@ -53,7 +50,7 @@ class Parameters:
             budget,
             specs,
             features_budget=self.features_budget,
-            n_rows=n_records,
+            n_records=n_records,
             n_knots=check_n_knots(self.knots),
             products=self.rules_for(n_outputs, len(specs.names)),
             most_of_auto=self.predicted.most_knots,
@@ -90,13 +87,13 @@ def parameters_of(model, predicted):
     """Return the `Parameters` of a model that predicts something, as they are now."""
     return Parameters(
         alpha=model.alpha,
-        interactions=deepcopy(model.interactions),
-        monotonic_cst=deepcopy(model.monotonic_cst),
-        knots=deepcopy(model.knots),
-        feature_bounds=deepcopy(model.feature_bounds),
-        categories=deepcopy(model.categories),
-        numeric_features=deepcopy(model.numeric_features),
-        categorical_features=deepcopy(model.categorical_features),
+        interactions=model.interactions,
+        monotonic_cst=model.monotonic_cst,
+        knots=model.knots,
+        feature_bounds=model.feature_bounds,
+        categories=model.categories,
+        numeric_features=model.numeric_features,
+        categorical_features=model.categorical_features,
         features_budget=model.features_budget,
         predicted=predicted,
     )

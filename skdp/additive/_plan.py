@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from skdp._ball._plan import TargetsPlan, plan_targets
+from skdp._ball._plan import TargetReleases, plan_targets
 from skdp._checks import check_within
 from skdp._release.plan import ADDITIVE_KEY, Budget, Plan
 from skdp._release.release import Cost, Planned, Release, costs_of, named
@@ -96,37 +96,34 @@ class AdditivePlan(Plan):
         """What a run costs, that of kinds included."""
         return self._costs_with(costs_of(self._of_models))
 
-    def _costs_with(self, of_model):
-        costs = (*self.table.costs, *of_model)
+    def costs_with(self, reports):
+        """Return what a run cost, by the reports of its linear models.
+
+        Names of the second one have its ending.
+        """
+        endings = ("",) if self.second is None else ("", self.second.ending)
+        return self._costs_with(
+            Cost(f"{name}{ending}", event)
+            for report, ending in zip(reports, endings, strict=False)
+            for name, event in zip(report.names, report.events, strict=True)
+        )
+
+    def _costs_with(self, of_models):
+        costs = (*self.table.costs, *of_models)
         return costs if self.charged is None else self.charged.followed_by(costs)
 
     def following(self, specs):
         """Return the plan of what is left to learn once all kinds are known: this."""
         return self
 
-    def report(self, *, of_models=(), **changes):
-        """Return the report of a run; `of_models` are those of its linear models, if there are.
-
-        Names of the second one have its ending.
-        """
-        endings = ("",) if self.second is None else ("", self.second.ending)
-        if of_models:
-            costs = [
-                Cost(f"{name}{ending}", event)
-                for report, ending in zip(of_models, endings, strict=False)
-                for name, event in zip(report.names, report.events, strict=True)
-            ]
-            changes["costs"] = self._costs_with(costs)
-        return super().report(**changes)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ConstantPlan(Plan):
     """The plan of shares of classes or of means of targets alone, with the whole budget.
 
-    The table has no releases: its columns are constants, but for those that are given. `ranges`
-    learns where targets lie, or is None. `constant` is a release of sums of numbers in [0, 1] less
-    `centre`, which makes records short. It is called `name`.
+    The table has no releases: its columns are constants, but for those that are given.
+    `target_releases` learn where targets lie, or are None. `constant` is a release of sums of
+    numbers in [0, 1] less `centre`, which makes records short. It is called `name`.
     """
 
     stream_key: ClassVar[tuple[int, ...]] = (ADDITIVE_KEY,)
@@ -134,7 +131,7 @@ class ConstantPlan(Plan):
     charged: ClassVar[None] = None
 
     table: TablePlan
-    ranges: TargetsPlan | None
+    target_releases: TargetReleases | None
     constant: Release
     centre: float
     name: str
@@ -145,12 +142,12 @@ class ConstantPlan(Plan):
     @property
     def releases(self):
         """Those of ranges of targets, where they are learnt, and one."""
-        learnt = () if self.ranges is None else self.ranges.releases
+        learnt = () if self.target_releases is None else self.target_releases.releases
         return (*learnt, *named(self.name, self.constant))
 
-    def report(self, *, of_models=(), **changes):
-        """Return the report of a run, which fits no linear models."""
-        return super().report(**changes)
+    def costs_with(self, reports):
+        """Return what a run costs: it fits no linear models, so that there are no reports."""
+        return self.costs
 
 
 class Alone(NamedTuple):
@@ -176,7 +173,7 @@ def plan_additive(
     specs,
     *,
     features_budget,
-    n_rows,
+    n_records,
     n_knots,
     most_of_auto,
     products=None,
@@ -194,9 +191,12 @@ def plan_additive(
         features_budget = check_within(features_budget, "features_budget", 0.0, 1.0, "()")
     share = features_budget if n_terms else 0.0
     if share == "auto":
-        noise = count_release(budget, n_rows=n_rows, n_columns=n_terms).mechanism.noise_std / n_rows
+        noise = (
+            count_release(budget, n_records=n_records, n_columns=n_terms).mechanism.noise_std
+            / n_records
+        )
         if alone is not None and noise > tuned.LARGEST_NOISE_OF_MODEL:
-            return _plan_constant(budget, specs, n_rows, alone)
+            return _plan_constant(budget, specs, n_records, alone)
         share = tuned.SMALLEST_SHARE
         if noise < tuned.LARGEST_NOISE_OF_COUNT:
             share = min(share + tuned.SHARE_PER_NOISE * noise, tuned.LARGEST_SHARE)
@@ -207,7 +207,7 @@ def plan_additive(
     second = None
     if products is not None:
         part = rest.part(1.0 - products.share_of_curves)
-        room = products.columns * n_rows / max(part.calibrate(), 1e-300)
+        room = products.columns * n_records / max(part.calibrate(), 1e-300)
         if room >= max(tuned.LEAST_ROOM, len(specs.names) + tuned.LEAST_ROOM_BESIDE_CURVES):
             second = SecondFit(part, room, products.has_products)
             rest = rest.part(products.share_of_curves)
@@ -218,14 +218,14 @@ def plan_additive(
             all_but.part(table_share),
             specs,
             erasure=erasure if specs.words else 0.0,
-            n_rows=n_rows,
+            n_records=n_records,
             basis="hats",
             n_knots=n_knots,
-            most_of_auto=min(max(n_rows // tuned.RECORDS_OF_KNOT, MOST_KNOTS), most_of_auto),
+            most_of_auto=min(max(n_records // tuned.RECORDS_OF_KNOT, MOST_KNOTS), most_of_auto),
         )
         return AdditivePlan(
             budget=budget,
-            n_rows=n_rows,
+            n_records=n_records,
             table=table,
             rest=rest,
             second=second,
@@ -237,49 +237,50 @@ def plan_additive(
         make,
         specs=specs,
         erasure=erasure,
-        n_rows=n_rows,
+        n_records=n_records,
         stream_key=AdditivePlan.stream_key,
         table_share=share,
     )
 
 
-def _plan_constant(budget, specs, n_rows, alone):
+def _plan_constant(budget, specs, n_records, alone):
     """Plan to release shares of classes, or means of targets, alone; see `release_constants`.
 
     Each of k targets is in [-1/2, 1/2], in units of its range, and so is the label of two classes.
     Of more classes a label is the indicator of one, less the mean of the indicators of all. Two of
     these are sqrt(2) apart.
     """
-    k, centre, spent, ranges = alone.n_outputs, 0.5, 0.0, None
+    k, centre, spent, target_releases = alone.n_outputs, 0.5, 0.0, None
     bound, pair_bound = 0.5 * math.sqrt(k), math.sqrt(k)
     if alone.of_classes and k > 1:
         bound, pair_bound, centre = math.sqrt(1.0 - 1.0 / k), math.sqrt(2.0), 1.0 / k
-    slack = rounding_slack(n_rows, k, 1)
+    slack = rounding_slack(n_records, k, 1)
     if alone.learns_ranges:
         ranges, spent = plan_targets(
             budget,
             "auto",
-            n_rows=n_rows,
+            n_records=n_records,
             n_targets=k,
             slack=slack,
             for_means=True,
         )
+        target_releases = TargetReleases(ranges=ranges)
     constant = budget.release(
         bound=bound,
         pair_bound=pair_bound,
         share=1.0 - spent if spent else None,
-        n_records=n_rows,
+        n_records=n_records,
         size=k,
         slack=slack,
     )
     table = plan_table(
-        budget, budget, without_learning(specs), n_rows=n_rows, basis="hats", n_knots="auto"
+        budget, budget, without_learning(specs), n_records=n_records, basis="hats", n_knots="auto"
     )
     return ConstantPlan(
         budget=budget,
-        n_rows=n_rows,
+        n_records=n_records,
         table=table,
-        ranges=ranges,
+        target_releases=target_releases,
         constant=constant,
         centre=centre,
         name=SHARES if alone.of_classes else MEANS,

@@ -36,17 +36,17 @@ class PlannedModel(NamedTuple):
 
 def plan_first(parameters, family, basis, plan, sizes):
     """Return a linear model of the columns of a basis, as a `PlannedModel`."""
-    method = _method_for(parameters, basis, parameters.strength(plan.n_rows))
-    rough = roughness(basis, plan.rest, plan.n_rows)
-    return _planned(method, family, basis, plan.rest, plan.n_rows, sizes, rough)
+    method = _method_for(parameters, basis, parameters.strength(plan.n_records))
+    rough = roughness(basis, plan.rest, plan.n_records)
+    return _planned(method, family, basis, plan.rest, plan.n_records, sizes, rough)
 
 
 def plan_second(parameters, family, view, plan, sizes):
     """Return a linear model of the columns of a view, as a `PlannedModel`."""
     budget = plan.second.budget
-    penalty = view.penalty(parameters.predicted.product_rules, budget.calibrate() / plan.n_rows)
-    method = _method_for(parameters, view, parameters.strength(plan.n_rows) + penalty)
-    return _planned(method, family, view, budget, plan.n_rows, sizes._replace(n_targets=1))
+    penalty = view.penalty(parameters.predicted.product_rules, budget.calibrate() / plan.n_records)
+    method = _method_for(parameters, view, parameters.strength(plan.n_records) + penalty)
+    return _planned(method, family, view, budget, plan.n_records, sizes._replace(n_targets=1))
 
 
 def _method_for(parameters, columns, alpha):
@@ -55,10 +55,10 @@ def _method_for(parameters, columns, alpha):
     return replace(method, alpha=alpha, data_norm=columns.norm_bound)
 
 
-def _planned(method, family, columns, budget, n_rows, sizes, rough=None):
+def _planned(method, family, columns, budget, n_records, sizes, rough=None):
     """Plan a linear model of the columns of a basis, or of a second view."""
     plan = method.plan(
-        (n_rows, columns.n_columns, sizes.n_targets),
+        (n_records, columns.n_columns, sizes.n_targets),
         family,
         budget,
         scale=sizes.scale,

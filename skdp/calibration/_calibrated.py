@@ -253,7 +253,6 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
         skdp.exceptions.LedgerError
             If there is a ledger, and it refuses this fit.
         """
-        # 1. scikit-learn's contract
         # First, as a pipeline would take words, which are refused below.
         self._check_estimator()
         X, y = self._read(X, y)
@@ -264,8 +263,7 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
         # A weight of no class is refused before anything is charged.
         model._family().weigh(None, n_rows, classes, targets)
 
-        # 2. the classifier bounds the data
-        # 3. plan from public numbers
+        # The classifier bounds the rows.
         sizes = n_records, self.n_features_in_, targets.shape[1]
         plan = self._plan(*sizes, by_group=codes is not None)
         # Who has charged for this fit has rehearsed it.
@@ -274,7 +272,6 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
         run = plan.start(self.random_state)
         coins, fit = run.spawn(3, noise=1)
 
-        # 4. solve
         estimator = self._part(plan.budget).set_params(random_state=fit.as_random_state())
         fit_groups(estimator, X, y, codes)
         run.made_within(*plan.classifier.names)
@@ -290,7 +287,6 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
 
         run.finish()
 
-        # 5. publish
         # The published estimator holds no seed, and another fit of it is charged like any other.
         estimator.set_params(random_state=None, ledger=self.ledger)
         self.estimator_, self.classes_ = estimator, classes
@@ -310,27 +306,34 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
         refuse_partitions(inner, self)
         refuse_settings(inner, self, "estimator")
 
-    def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
+    def _plan(self, n_records, n_features, n_outputs=1, *, by_group=False):
         self._check_estimator()
         # Here, so that a search refuses it before it spends anything.
         check_counted(by_group, self.average_over, self.rows_per_group)
         if by_group:
             require_groups(self.estimator, "estimator")
-        budget = self._budget(n_rows, by_group)
-        cost = self._part(budget)._preview(n_rows, n_features, n_outputs, by_group=by_group)
+        budget = self._budget(n_records, by_group)
+        cost = self._part(budget)._preview(n_records, n_features, n_outputs, by_group=by_group)
         noise, rows_per_group = 0.0, 1
         if budget.is_private:
             noise = budget.calibrate(pairwise=True) / math.sqrt(self.calibration_share)
         if by_group:
-            asked = self.average_over, self.rows_per_group, budget, n_rows, noise, tuned.QUIET_SHARE
+            asked = (
+                self.average_over,
+                self.rows_per_group,
+                budget,
+                n_records,
+                noise,
+                tuned.QUIET_SHARE,
+            )
             rows_per_group = resolve_rows_counted(*asked)
             noise *= rows_per_group if budget.is_private else 1.0
         return plan_calibration(
             budget,
             cost,
             self.calibration_share,
-            n_rows=n_rows,
-            n_cells=2 * _bins(n_rows, noise),
+            n_records=n_records,
+            n_cells=2 * _bins(n_records, noise),
             n_steps=n_outputs,
             average_over=self.average_over,
             rows_per_group=rows_per_group,
@@ -600,8 +603,8 @@ def _fit_class(values, is_positive, rows, plan, coins, steps):
     return fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
 
 
-def _bins(n_rows, noise):
+def _bins(n_records, noise):
     """Return a number of bins that is large where noise is small."""
     if noise == 0.0:
         return 256
-    return round(min(max((n_rows / noise) ** 0.4, 8), 64))
+    return round(min(max((n_records / noise) ** 0.4, 8), 64))

@@ -170,13 +170,11 @@ class BaseConformal(AroundPrivate):
         return self
 
     def _fit_and_calibrate(self, X, y, groups):
-        # 1. scikit-learn's contract
         X, y = self._read_with_y(X, y)
         codes, n_records = encode_groups(groups, len(y))
         outcomes = self._outcomes(y)
 
-        # 2. the estimator bounds the data
-        # 3. plan from public numbers
+        # The estimator bounds the rows.
         sizes = n_records, self.n_features_in_, outcomes.n_outputs
         plan = self._plan(*sizes, by_group=codes is not None)
         # Who has charged for this fit has rehearsed it.
@@ -185,7 +183,6 @@ class BaseConformal(AroundPrivate):
         run = plan.start(self.random_state)
         coins, fit = run.spawn(3, noise=1)
 
-        # 4. solve
         rest, held = _parted(y, codes, n_records, plan.n_calibration, coins)
         # Rows can't be taken of what only becomes an array.
         X = quietly(np.asarray, X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
@@ -199,7 +196,6 @@ class BaseConformal(AroundPrivate):
         found = find_quantile(scores, plan, run, coins)
         run.finish()
 
-        # 5. publish
         if outcomes.classes is not None and model_of(self.estimator).classes is None:
             report = estimator.privacy_report_
             assumed = (CLASSES_READ, *report.assumed_public)

@@ -64,7 +64,15 @@ def classifier_epsilon(budget, share):
 
 
 def plan_calibration(
-    budget, classifier, share, *, n_rows, n_cells, n_steps=1, average_over="rows", rows_per_group=1
+    budget,
+    classifier,
+    share,
+    *,
+    n_records,
+    n_cells,
+    n_steps=1,
+    average_over="rows",
+    rows_per_group=1,
 ):
     """Plan so many releases of counts that they and the classifier spend the budget together.
 
@@ -72,13 +80,13 @@ def plan_calibration(
     batches the shares of the squared parameter add up exactly. Otherwise the noise is found by
     trying, from public numbers: what the classifier's fit was to cost.
     """
-    counts = gaussian_counts(budget, n_rows, n_cells, n_steps, rows_per_group)
+    counts = gaussian_counts(budget, n_records, n_cells, n_steps, rows_per_group)
     if budget.is_private:
         noise = _fill(budget, classifier, share, n_steps)
         counts = dataclasses.replace(counts, noise_multiplier=noise)
     return CalibrationPlan(
         budget=budget,
-        n_rows=n_rows,
+        n_records=n_records,
         counts=counts,
         classifier=classifier,
         n_bins=n_cells // 2,

@@ -123,7 +123,7 @@ def plan_conformal(budget, *, level, n_records, calibration_size, fit_report=Non
     A record is in one bin of each of two histograms. `fit_report` says what a fit of so many
     records is to cost; without it all records are for calibration.
     """
-    whole = plan_histogram(score_budget(budget), n_rows=n_records, n_cells=1).counts
+    whole = plan_histogram(score_budget(budget), n_records=n_records, n_cells=1).counts
     octaves = _part_of(whole, tuned.OCTAVE_SHARE, tuned.N_OCTAVES)
     # The noise of a count doesn't depend on how many there are, but for rounding.
     noise_std = _part_of(whole, 1.0 - tuned.OCTAVE_SHARE, 1).mechanism.noise_std
@@ -133,7 +133,7 @@ def plan_conformal(budget, *, level, n_records, calibration_size, fit_report=Non
     design = choose_design(level, n_calibration, noise_std)
     return ConformalPlan(
         budget=budget,
-        n_rows=n_records,
+        n_records=n_records,
         counts=_part_of(whole, 1.0 - tuned.OCTAVE_SHARE, design.n_bins),
         octaves=octaves,
         design=design,

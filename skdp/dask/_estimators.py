@@ -45,12 +45,8 @@ class Reader(RowReader):
 
     @property
     def checks_of_targets(self):
-        family = self.treatment.family
-        return {
-            "accept_sparse": "csr" if self.takes_sparse else False,
-            "multi_output": family.takes_several,
-            "y_numeric": family.is_numeric,
-        }
+        accepted = "csr" if self.takes_sparse else False
+        return {"accept_sparse": accepted, **self.treatment.family.checks_of_targets}
 
     def certified_rows(self, X):
         return self.treatment.bounds.read(X)

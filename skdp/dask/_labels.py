@@ -170,7 +170,7 @@ def label_aggregate(
     (plan,) = plan_walr(
         budget,
         compare=False,
-        n_rows=table.n_rows,
+        n_records=table.n_rows,
         n_columns=n_columns,
         n_classes=classes.size,
         rounding_slack=summation_slack(max(table.sizes), n_columns, targets.shape[1], BLOCK),

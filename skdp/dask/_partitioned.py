@@ -90,7 +90,7 @@ class PartitionedRows:
 
     @property
     def sizes(self):
-        """See `MemoryRows.sizes`."""
+        """See `Rows.sizes`."""
         n_targets = self.treatment.family.n_columns(self._table.n_targets or 1)
         return self.n_records, self._table.n_features, n_targets
 
@@ -142,59 +142,61 @@ class PartitionedRows:
 
     @contextmanager
     def at_work(self):
-        """Give these rows: workers close what they open."""
+        """See `Rows.at_work`: workers close what they open."""
         yield self
 
     @contextmanager
     def view(self, treatment, view):
-        """See `MemoryRows.view`: rows are mapped once more in every pass."""
+        """See `Rows.view`: rows are mapped once more in every pass."""
         self._reader, self._is_sparse = self._reader.of(treatment), False
         self._keep(_tables.view_part, view)
         yield
 
     def stretch(self, shift, length):
-        """See `RawRows.stretch`."""
+        """See `Rows.stretch`."""
         return stretch_of(shift, length) if self._is_sparse else 1.0
 
     def of_targets(self, *, weighted=False):
-        """Return the targets of all parts as rows. Rows of parts have no weights."""
+        """See `Rows.of_targets`. Rows of parts have no weights."""
         return Asked(partial(self._ask_about, TARGETS, None))
 
     def sampled(self, drawn):
-        """See `MemoryRows.sampled`."""
+        """See `Rows.sampled`."""
         return Asked(partial(self._ask_about, SAMPLED, drawn))
 
     def sampled_slopes(self, drawn):
-        """See `MemoryRows.sampled_slopes`."""
+        """See `Rows.sampled_slopes`."""
         cut = self._cut._replace(drawn=drawn)
         return AskedSlopes(partial(self._ask_about, CUT, cut), cut.bound)
 
     def move_targets(self, units):
-        """See `MemoryRows.move_targets`."""
+        """See `Rows.move_targets`."""
         self._keep(_parts.move_targets, units)
 
     def replace_targets(self, step):
-        """See `MemoryRows.replace_targets`."""
+        """See `Rows.replace_targets`."""
         self._keep(_parts.replace_targets, step)
 
     def place(self, ball):
-        """Have rows put into the units of a ball from now on, or clipped where it is None."""
+        """See `Rows.place`."""
         self._keep(_parts.place_part, ball)
 
-    def bound_slopes(self, A, bound, is_measured=False):
-        """See `CertifiedRows.bound_slopes`; instead of lengths, tell that parts keep them."""
-        self._cut = Cut(A, bound, self._cut.longest if is_measured else None)
-        if not is_measured:
-            self._keep(_parts.measure_part, A, bound)
-            return True
+    def bound_slopes(self, A, bound):
+        """See `Rows.bound_slopes`; parts keep what was measured."""
+        self._cut = Cut(A, bound)
+        self._keep(_parts.measure_part, A, bound)
+
+    def rebound_slopes(self, bound):
+        """See `Rows.rebound_slopes`."""
+        self._cut = self._cut._replace(bound=bound)
 
     @property
     def slope_bound(self):
-        """What slopes are cut to, see `bound_slopes`."""
+        """See `Rows.slope_bound`."""
         return self._cut.bound
 
     def shorten(self, longest):
-        """See `CertifiedRows.shorten`."""
+        """See `Rows.shorten`."""
         self._cut = self._cut._replace(longest=longest)
 
 

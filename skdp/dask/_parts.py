@@ -299,7 +299,11 @@ def _cut_rows(reader, n_threads, X, kept, query, cut):
     if cut.drawn is not None:
         X, kept = _of_sample(X, kept, cut.drawn)
     with _asked(reader, n_threads, X, kept).at_work() as rows:
-        rows.bound_slopes(cut.A, cut.bound, kept.lengths)
+        if kept.lengths is None:
+            # There was no room for the mapped rows of groups.
+            rows.bound_slopes(cut.A, cut.bound)
+        else:
+            rows.bound_measured_slopes(cut.A, cut.bound, kept.lengths)
         if cut.longest is not None:
             rows.shorten(cut.longest)
         yield rows

@@ -252,7 +252,7 @@ def plan_own(budget, releases, *, n_records, kind):
     names = ", ".join(repr(one.name) for one in releases if not isinstance(one, Sum))
     return OwnPlan(
         budget=budget,
-        n_rows=n_records,
+        n_records=n_records,
         planned=tuple(planned),
         own=own,
         stream_key=(EXTEND_KEY, zlib.crc32(kind.encode())),

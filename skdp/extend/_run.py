@@ -74,7 +74,7 @@ class FitRun:
         Take it from here and not from the length of X: a check leaves a record out of X to see what
         it does.
         """
-        return self._plan.n_rows
+        return self._plan.n_records
 
     @property
     def is_private(self):

@@ -177,7 +177,9 @@ def preview_score(
     n_steps = n_releases(names, np.arange(check_count(n_classes, "n_classes")))
     # Noise and cost of a count follow neither from their number nor from that of the records.
     average_over = "groups" if budget.of_groups else "rows"
-    plan = plan_histogram(budget, n_rows=1, n_cells=1, n_steps=n_steps, average_over=average_over)
+    plan = plan_histogram(
+        budget, n_records=1, n_cells=1, n_steps=n_steps, average_over=average_over
+    )
     return plan.report(reproducible=False)
 
 

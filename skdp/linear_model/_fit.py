@@ -16,6 +16,7 @@ from skdp._checks import check_finite
 from skdp._estimator import NO_GROUPS, RecordPrivateEstimator, captioned_box
 from skdp._families.family import Family
 from skdp._rows.numbers import are_many_floats, validate_numbers
+from skdp._rows.rows import Rows
 from skdp._sklearn import _fit_context
 from skdp.linear_model._base import publish, publish_linear, weights_public
 from skdp.linear_model._memory import MemoryRows
@@ -46,8 +47,7 @@ class Solution(NamedTuple):
 
 def read_numbers_of(model, family, X, y, **checks):
     """Return X and y as scikit-learn's contract has them."""
-    kinds = {"multi_output": family.takes_several, "y_numeric": family.is_numeric}
-    return validate_numbers(model, X, y, **kinds, **checks)
+    return validate_numbers(model, X, y, **family.checks_of_targets, **checks)
 
 
 def read_rows(model, method, family, X, y, public_weight, groups=None, exposure=None):
@@ -70,7 +70,7 @@ def read_rows(model, method, family, X, y, public_weight, groups=None, exposure=
     return MemoryRows(method.treatment(family), X, targets, weights, codes), units
 
 
-def train(method, rows, plan, units, run, start=None):
+def train(method, rows: Rows, plan, units, run, start=None):
     """Return what a fit to rows finds, as a `Solution`.
 
     Targets are in `units`. Steps begin at the coefficients `start` of rows as they are, the
@@ -91,7 +91,7 @@ def train(method, rows, plan, units, run, start=None):
     return Solution(training, coefs, steps, shift)
 
 
-def place_in_ball(rows, plan, run):
+def place_in_ball(rows: Rows, plan, run):
     """Put rows in a ball that is learnt; return the plan that follows it, and the ball.
 
     Where there is none it is None, and rows are within a public bound.
@@ -124,8 +124,8 @@ def published_ball(model):
     return Ball(model.center_, model.scale_, model.radius_)
 
 
-def fit_to(model, method, rows, units, also_public=(), also_not_covered=()):
-    """Fit a model to rows, in memory or in partitions (`MemoryRows`), and publish: return it.
+def fit_to(model, method, rows: Rows, units, also_public=(), also_not_covered=()):
+    """Fit a model to rows, wherever they are, and publish: return it.
 
     Targets are in `units`. `also_public` is assumed public besides what the parameters say. The
     plan is made by the method that bounds the rows. The report comes first: no coefficients are

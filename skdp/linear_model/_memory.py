@@ -30,11 +30,10 @@ class Records(NamedTuple):
 
 
 class MemoryRows:
-    """Rows and their targets, which a fit moves, places and asks.
+    """Rows in memory, as `Rows` that also have `records`, for methods by batches and by columns.
 
-    Rows in partitions (`skdp.dask._partitioned.PartitionedRows`) have the same methods, but for
-    `records`, which memory alone offers. The treatment says how rows are bounded and
-    placed. What answers queries is made when it is first asked, and dropped when rows are placed.
+    The treatment says how rows are bounded and placed. What answers queries is made when it is
+    first asked, and dropped when rows are placed.
     """
 
     def __init__(self, treatment, X, targets, weights=None, codes=None):
@@ -54,7 +53,7 @@ class MemoryRows:
 
     @property
     def sizes(self):
-        """Numbers of records, of features and of columns of targets, which are public."""
+        """See `Rows.sizes`."""
         n_rows, n_features = self._X.shape
         n_records = n_rows if self._codes is None else int(self._codes.max()) + 1
         return n_records, n_features, self._targets.shape[1]
@@ -66,12 +65,12 @@ class MemoryRows:
 
     @property
     def are_grouped(self):
-        """Whether records are groups of rows."""
+        """See `Rows.are_grouped`."""
         return self._codes is not None
 
     @property
     def scale(self):
-        """The public `WeightScale` of the weights."""
+        """See `Rows.scale`."""
         return self._weights.scale
 
     def records(self):
@@ -92,16 +91,16 @@ class MemoryRows:
 
     @contextmanager
     def at_work(self):
-        """Close in the end what answers queries."""
+        """See `Rows.at_work`."""
         with sums_of(self._codes), self._opened:
             yield self
 
     def ask(self, query):
-        """Return the answer to a `Query`."""
+        """See `Rows.ask`."""
         return (self._raw_rows() if query.view == RAW else self._placed_rows()).ask(query)
 
     def sampled(self, drawn):
-        """Return the rows of some `DrawnBlocks`, as they were read, until rows are placed."""
+        """See `Rows.sampled`."""
         X = self._rows.X
         numbers = drawn.rows(0, X.shape[0])
         chosen = copied_rows(X, numbers, self._n_jobs_by_row)
@@ -111,7 +110,7 @@ class MemoryRows:
         return Asked(self._opened.enter_context(rows.at_work()).ask)
 
     def of_targets(self, *, weighted=False):
-        """Return the targets as rows; if weighted, no record counts for more than one."""
+        """See `Rows.of_targets`."""
         return Asked(partial(self._ask_targets, weighted))
 
     def _ask_targets(self, weighted, query):
@@ -126,15 +125,12 @@ class MemoryRows:
 
     @np.errstate(all="ignore")
     def move_targets(self, units):
-        """Have targets be in these units from now on."""
+        """See `Rows.move_targets`."""
         self._set_targets(units.move(self._targets_as_read))
 
     @np.errstate(all="ignore")
     def replace_targets(self, step):
-        """Have what a step makes of rows and targets in the place of targets, from now on.
-
-        `step.of(X, targets)` follows for each row from it, its targets and released numbers alone.
-        """
+        """See `Rows.replace_targets`."""
         self._set_targets(step.of(self._X, self._targets))
 
     def _set_targets(self, targets):
@@ -142,30 +138,31 @@ class MemoryRows:
         self._targets, self._placed = targets, None
 
     def place(self, ball):
-        """Put rows into the units of a ball, or clip them where it is None."""
+        """See `Rows.place`."""
         self._opened.close()
         self._raw = None
         bounds, n_jobs = self.treatment.bounds, self._n_jobs_by_row
         self._rows = bounds.place(ball, self._rows.X, self._is_null, n_jobs)
 
     def stretch(self, shift, length):
-        """See `RawRows.stretch`."""
+        """See `Rows.stretch`."""
         return stretch_of(shift, length) if is_sparse(self._X) else 1.0
 
     @property
     def slope_bound(self):
-        """What slopes are cut to, see `bound_slopes`."""
+        """See `Rows.slope_bound`."""
         return self._placed_rows().slope_bound
 
-    def bound_slopes(self, A, bound, *measured):
-        """See `CertifiedRows.bound_slopes`."""
-        return self._placed_rows().bound_slopes(A, bound, *measured)
+    def bound_slopes(self, A, bound):
+        """See `Rows.bound_slopes`."""
+        self._placed_rows().bound_slopes(A, bound)
+
+    def rebound_slopes(self, bound):
+        """See `Rows.rebound_slopes`."""
+        self._placed_rows().rebound_slopes(bound)
 
     def sampled_slopes(self, drawn):
-        """Return the rows of some `DrawnBlocks`, placed, with slopes that are cut as those of all.
-
-        It answers queries, and has a `slope_bound`. Records are rows.
-        """
+        """See `Rows.sampled_slopes`. Records are rows."""
         placed, weights = self._placed_rows(), self._weights.of_rows
         numbers = drawn.rows(0, self._rows.norm.size)
         rows = self._rows.some(numbers, self.treatment.n_jobs)
@@ -176,11 +173,11 @@ class MemoryRows:
                 self.treatment.n_jobs,
                 None if weights is None else weights[numbers],
             )
-        sampled.bound_slopes(placed.A, placed.bound, placed.lengths[numbers])
+        sampled.bound_measured_slopes(placed.A, placed.bound, placed.lengths[numbers])
         return self._opened.enter_context(sampled.at_work())
 
     def shorten(self, longest):
-        """See `CertifiedRows.shorten`."""
+        """See `Rows.shorten`."""
         self._placed_rows().shorten(longest)
 
     def _raw_rows(self):

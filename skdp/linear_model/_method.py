@@ -1,7 +1,6 @@
 """Methods: how steps of a linear model are taken, and how rows are bounded for them."""
 
-from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from skdp._checks import check_n_jobs, check_positive
 from skdp._families.family import Family
 from skdp._rows.blocks import rounding_slack
 from skdp._rows.groups import encode_groups
+from skdp._settings import Settings
 from skdp.linear_model._row_bounds import RowBounds, RowTreatment
 
 
@@ -31,13 +31,11 @@ class Training(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Method:
+class Method(Settings):
     """How steps are taken, by settings that an estimator has as parameters.
 
-    It holds copies of them as they were given: a plan and its steps go by the same arrays, whatever
-    callers do with theirs. It checks nothing when it is made: what can't be used is refused by what
-    first needs it. Subclasses have `plan` and `solve`, and say what they publish. Sizes are the
-    numbers of records, of features and of columns of targets.
+    Subclasses have `plan` and `solve`, and say what they publish. Sizes are the numbers of records,
+    of features and of columns of targets.
     """
 
     alpha: float
@@ -63,10 +61,6 @@ class Method:
     takes_groups: ClassVar[bool] = False
     # Names of attributes that not every fit has.
     sometimes: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        for field in fields(self):
-            object.__setattr__(self, field.name, deepcopy(getattr(self, field.name)))
 
     @property
     def without_ball(self):
@@ -131,7 +125,7 @@ class Method:
         raise NotImplementedError
 
     def plan_learning(self, sizes, family, budget, data_norm, *, share_within=None, alike=False):
-        """Return plans of what is learnt of targets and of the ball, or None, and their share.
+        """Return what is learnt of targets, the plan of the ball, each or None, and their share.
 
         For `share_within` and `alike` see `plan_ball`. The share is one of mu^2.
         """
@@ -144,7 +138,7 @@ class Method:
             ball_budget=share_of_ball,
             data_norm=data_norm,
             centred=self.fit_intercept,
-            n_rows=n_records,
+            n_records=n_records,
             n_columns=n_features,
             slack=rounding_slack(n_records, n_features, 1),
             share_within=share_within,

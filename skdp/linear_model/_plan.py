@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from skdp._ball._plan import BallPlan, TargetsPlan
+from skdp._ball._plan import BallPlan, TargetReleases
 from skdp._families.losses import Loss
 from skdp._families.weights import EVEN, WeightScale
 from skdp._release.plan import Plan
@@ -24,7 +24,7 @@ class Problem:
     `rounding_slack` is that of `skdp._release.mechanisms.GaussianMechanism`.
     """
 
-    n_rows: int
+    n_records: int
     n_columns: int
     n_outputs: int
     rounding_slack: float
@@ -47,7 +47,7 @@ class Problem:
             bound=bound,
             noise_multiplier=noise_multiplier,
             size=size,
-            n_records=self.n_rows,
+            n_records=self.n_records,
             rounding_slack=self.rounding_slack,
             pairwise=pairwise,
             noise=noise,
@@ -72,20 +72,20 @@ class RowProblem(Problem):
 class SteppedPlan(Plan):
     """A plan whose steps each make the release `step`.
 
-    `ranges` and then `ball`, where they aren't None, say how those of the targets and the ball of
-    the rows are learnt before. `again` gives the plan of the same steps for rows that are so many
+    `target_releases` and then `ball`, where they aren't None, say what is learnt of the targets and
+    the ball of the rows before. `again` gives the plan of the same steps for rows that are so many
     times as long, and whose rounding errors are.
     """
 
     step: Release
-    ranges: TargetsPlan | None = None
+    target_releases: TargetReleases | None = None
     ball: BallPlan | None = None
     again: Callable | None = None
 
     @property
     def releases(self):
-        """Those of ranges and ball, and as many steps as there are."""
-        return (*learnt_before(self.ranges, self.ball), *named(STEPS, self.step))
+        """Those of targets and ball, and as many steps as there are."""
+        return (*learnt_before(self.target_releases, self.ball), *named(STEPS, self.step))
 
     @property
     def mechanism(self):
@@ -95,7 +95,7 @@ class SteppedPlan(Plan):
     @property
     def clipping(self):
         """The mechanism's bound, if no release has another."""
-        return self.step.bound if self.ranges is self.ball is None else None
+        return self.step.bound if self.target_releases is self.ball is None else None
 
     def following(self, radius, stretch, outside):
         """Return the plan for rows of a ball of this radius, which was released.

@@ -142,7 +142,7 @@ def resolve_rows_counted(
     return int(min(max(quiet, tuned.LEAST_ROWS_PER_GROUP), tuned.MOST_ROWS_PER_GROUP))
 
 
-def plan_histogram(budget, *, n_rows, n_cells, n_steps=1, average_over="rows", rows_per_group=1):
+def plan_histogram(budget, *, n_records, n_cells, n_steps=1, average_over="rows", rows_per_group=1):
     """Plan releases of counts, which spend a budget together.
 
     A row is in one cell of each. A null record is in no cell: another moves counts by as many as
@@ -151,10 +151,10 @@ def plan_histogram(budget, *, n_rows, n_cells, n_steps=1, average_over="rows", r
     distance of 2 k, which the accountant makes of k by itself, and an L2 distance of sqrt(2) k,
     which is a bound of a pair and never doubled.
     """
-    counts = _choose_release(budget, n_rows, n_cells, n_steps, rows_per_group)
+    counts = _choose_release(budget, n_records, n_cells, n_steps, rows_per_group)
     return HistogramPlan(
         budget=budget,
-        n_rows=n_rows,
+        n_records=n_records,
         counts=counts,
         average_over=average_over,
         rows_per_group=rows_per_group,
@@ -166,19 +166,19 @@ def count_noise(budget, n_steps=1, rows_per_group=1):
     return _choose_release(budget, 1, 1, n_steps, rows_per_group).mechanism.noise_std
 
 
-def gaussian_counts(budget, n_rows, n_cells, n_steps=1, rows_per_group=1):
+def gaussian_counts(budget, n_records, n_cells, n_steps=1, rows_per_group=1):
     """Return releases of counts with Gaussian noise."""
     bound = float(rows_per_group) if budget.is_private else 1.0
     return budget.release(
         bound=bound,
         pair_bound=math.sqrt(2.0) * bound,
-        n_records=n_rows,
+        n_records=n_records,
         size=n_cells,
         n_steps=n_steps,
     )
 
 
-def _choose_release(budget, n_rows, n_cells, n_steps, rows_per_group):
+def _choose_release(budget, n_records, n_cells, n_steps, rows_per_group):
     """Return the noise that was asked for, or that of the smaller variance.
 
     That is the discrete Laplace mechanism's unless delta is so large that nobody should take it:
@@ -194,10 +194,10 @@ def _choose_release(budget, n_rows, n_cells, n_steps, rows_per_group):
             noise_multiplier=budget.calibrate_pure(n_steps),
             noise="counts",
             size=n_cells,
-            n_records=n_rows,
+            n_records=n_records,
             design={"n_steps": n_steps},
         )
         made.append(laplace)
     if budget.mechanism == "gaussian" or (budget.mechanism == "auto" and budget.delta > 0.0):
-        made.append(gaussian_counts(budget, n_rows, n_cells, n_steps, rows_per_group))
+        made.append(gaussian_counts(budget, n_records, n_cells, n_steps, rows_per_group))
     return min(made, key=lambda release: release.mechanism.noise_std)

@@ -159,7 +159,7 @@ def count_records(grids, counting, random_state):
     sizes = [math.prod(axis.size for axis in axes) for axes in grids]
     plan = plan_histogram(
         counting.budget,
-        n_rows=n_records,
+        n_records=n_records,
         n_cells=max(sizes),
         n_steps=counting.n_releases,
         average_over=counting.average_over,

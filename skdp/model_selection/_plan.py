@@ -166,7 +166,7 @@ class ComposePlan(SelectionPlan):
 def plan_selection(
     budget,
     *,
-    n_rows,
+    n_records,
     n_validation,
     n_candidates,
     method,
@@ -218,7 +218,7 @@ def plan_selection(
         make = functools.partial(ComposePlan, event=event, choice=choice)
     return make(
         budget=budget,
-        n_rows=n_rows,
+        n_records=n_records,
         n_validation=n_validation,
         n_candidates=n_candidates,
         fit_epsilon=fit_epsilon,
@@ -243,7 +243,7 @@ def _alternatives(budget, fits, n_validation, n_releases):
     def alternatives(epsilon, delta):
         noise = "gaussian" if delta > 0.0 else "laplace"
         score = ScoreBudget(epsilon, delta, budget.adjacency, mechanism=noise)
-        histogram = plan_histogram(score, n_rows=n_validation, n_cells=1, n_steps=n_releases)
+        histogram = plan_histogram(score, n_records=n_validation, n_cells=1, n_steps=n_releases)
         return (*fits(epsilon, delta), histogram.events)
 
     return alternatives

@@ -142,7 +142,6 @@ class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
             If a candidate isn't an estimator that a search can make private, or X is sparse and a
             candidate doesn't accept it.
         """
-        # 1. scikit-learn's contract
         refuse_metadata(self, params)
         classifies = is_classifier(self.estimator)
         several = get_tags(self).target_tags.multi_output
@@ -154,7 +153,6 @@ class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
         check_counted(codes is not None, self.average_over, self.rows_per_group)
         n_validation = self._n_validation(n_records)
 
-        # 2. candidates from public parameters
         classes_were_read = candidates.declare_classes(lambda: encode_labels(y, None)[0])
         read_of_table = candidates.check_rows(X, table)
         candidates.check_targets(y)
@@ -163,7 +161,6 @@ class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
             self.classes_, targets = encode_labels(y, model_of(candidates.models[0]).classes)
             n_outputs = targets.shape[1]
 
-        # 3. plan from public numbers
         scoring, classes = self._scoring(classifies), self.classes_ if classifies else None
         for model in candidates.models:
             check_scoring(model, scoring, classes, n_outputs)
@@ -173,7 +170,7 @@ class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
         n_histograms = n_releases(scoring, classes)
         plan = plan_selection(
             budget,
-            n_rows=n_records,
+            n_records=n_records,
             n_validation=n_validation,
             n_candidates=len(candidates.settings),
             method=self.method,
@@ -187,7 +184,6 @@ class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
         candidates.rehearse(X, table, y, codes, budget)
         run = plan.start(self.random_state)
 
-        # 4. split, fit, score and choose
         (split,) = run.spawn(2, noise=1)
         records = Records.split(
             X,
@@ -204,7 +200,6 @@ class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
         best = check_outcome(choose(plan, candidates.models, records, run, self.n_jobs))
         run.finish()
 
-        # 5. publish
         public = (
             *candidates.assumed(),
             *([CLASSES_READ] if classes_were_read else []),
@@ -243,11 +238,11 @@ class BaseSearch(TermsMixin, MetaEstimatorMixin, PrivateEstimator):
         numbers = in_frame_of(X, numbers)
         return numbers, table if candidates.need_table() else None, y
 
-    def _n_validation(self, n_rows):
+    def _n_validation(self, n_records):
         """Return the number of records to score on, both parts having one at least."""
-        if n_rows < 2:
-            raise ValueError(f"a search needs at least 2 records, got n_samples = {n_rows}.")
-        return min(math.ceil(self.validation_size * n_rows), n_rows - 1)
+        if n_records < 2:
+            raise ValueError(f"a search needs at least 2 records, got n_samples = {n_records}.")
+        return min(math.ceil(self.validation_size * n_records), n_records - 1)
 
     def _rows_counted(self, budget, n_validation, n_releases):
         """Return how many rows of a group scores count at most, by public numbers."""

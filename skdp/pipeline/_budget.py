@@ -87,18 +87,18 @@ _NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is 
 def sizes_of(X, y, last):
     """Return the numbers of rows, of features, and of outputs of a last step that predicts."""
     refuse_foreign(y, "y")
-    n_rows, n_features = np.shape(X)[0], n_columns_of(X)
-    if n_rows == 0:
+    n_records, n_features = np.shape(X)[0], n_columns_of(X)
+    if n_records == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     if not _is_model(last):
-        return n_rows, n_features, 1
+        return n_records, n_features, 1
     if y is None:
         raise ValueError(_NO_Y)
     check_consistent_length(X, y)
     targets = quietly(np.asarray, quietly(read_list, y))
     if is_classifier(last):
         targets = encode_labels(targets.ravel(), model_of(last).classes)[1]
-    return n_rows, n_features, 1 if targets.ndim == 1 else targets.shape[1]
+    return n_records, n_features, 1 if targets.ndim == 1 else targets.shape[1]
 
 
 def n_columns_of(X):
@@ -154,7 +154,7 @@ def plan_steps(budget, shares, steps, width, sizes):
         As `sizes_of` gives them. The number of features stands in for widths that aren't known:
         what a step may spend doesn't depend on them.
     """
-    n_rows, stand_in, n_outputs = sizes
+    n_records, stand_in, n_outputs = sizes
     private_steps, leaves = [], []
     for step in steps:
         for leaf, n_columns in widths(step, width):
@@ -162,7 +162,7 @@ def plan_steps(budget, shares, steps, width, sizes):
                 continue
             n_features = n_columns or declared_width(leaf.estimator) or stand_in or 1
             estimator = leaf.estimator if leaf is steps[0] else with_norm(leaf.estimator)
-            releases = releases_of(estimator, budget, n_rows, n_features, n_outputs)
+            releases = releases_of(estimator, budget, n_records, n_features, n_outputs)
             if releases(budget.epsilon, budget.delta):
                 # Nothing that is released comes before the first step.
                 is_exact = leaf is steps[0] and n_columns is not None
@@ -171,7 +171,7 @@ def plan_steps(budget, shares, steps, width, sizes):
         width = width_after(step, width)
     if len(leaves) == 1:
         budget = dataclasses.replace(budget, accountant=leaves[0].estimator.accountant)
-    return plan_pipeline(budget, private_steps, resolve_shares(shares, leaves), n_rows=n_rows)
+    return plan_pipeline(budget, private_steps, resolve_shares(shares, leaves), n_records=n_records)
 
 
 def with_norm(step):
@@ -190,9 +190,9 @@ def _is_model(step):
     return isinstance(step, RecordPrivateEstimator) and hasattr(step, "predict")
 
 
-def releases_of(step, budget, n_rows, n_features, n_outputs):
+def releases_of(step, budget, n_records, n_features, n_outputs):
     """Return a function of epsilon and delta that gives the events of a step's fit."""
-    sizes = (n_rows, n_features)
+    sizes = (n_records, n_features)
     if _is_model(step):
         sizes += (n_outputs,)
     step._validate_params()
@@ -233,7 +233,7 @@ def fit_model(plan, step, X, y, n_outputs, groups=None):
         fit_last(step, X, y, groups)
         return
     (part,) = [part for part in plan.parts if part.name == name]
-    releases = releases_of(model, plan.budget, plan.n_rows, X.shape[1], n_outputs)
+    releases = releases_of(model, plan.budget, plan.n_records, X.shape[1], n_outputs)
     model.set_params(epsilon=part.fitting(releases, plan.budget.adjacency))
     fit_groups(model, X, y, groups)
 

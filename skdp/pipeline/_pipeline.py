@@ -223,7 +223,6 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         TypeError
             If a step can't be part of a pipeline, or X is of a kind that a step doesn't take.
         """
-        # 1. scikit-learn's contract
         refuse_further(params)
         # Before scikit-learn's check, which knows no resampling and doesn't say what to do.
         open_parts = self._open_parts()
@@ -237,7 +236,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         if groups is not None:
             protect_groups(step_list(steps))
 
-        # 2. steps that learn nothing bound the data
+        # Steps that learn nothing bound the rows.
         n_before = n_public(step_list(steps))
         # The last of these may predict, and then nothing could be made of rows by it.
         if n_before == len(steps):
@@ -247,7 +246,6 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         rest = steps[n_before:]
         pass_bounds(rest[0][1], bounds)
 
-        # 3. plan from public numbers
         width = n_columns_of(rows)
         if self.ledger is ALREADY_CHARGED:
             # The charge was planned from sizes alone, and so is what it pays for.
@@ -260,7 +258,6 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         run = plan.start(self.random_state)
         streams = run.spawn(len(plan.parts))
 
-        # 4. solve
         own_settings = assign_budgets(plan, step_list(rest), streams)
         with warnings.catch_warnings():
             # The plan has reported it.
@@ -273,7 +270,6 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         run.made_within(*(part.name for part in plan.parts))
         run.finish()
 
-        # 5. publish
         steps = self.steps = without_passing(steps)
         self._step_reports = reports_within(step_list(steps, fitted=True))
         assumed = self._assumed(fitted=True)

@@ -188,7 +188,7 @@ NOTHING_PRIVATE = (
 )
 
 
-def plan_pipeline(budget, steps, shares, *, n_rows):
+def plan_pipeline(budget, steps, shares, *, n_records):
     """Plan what each step may spend, so that all together spend the budget.
 
     Parameters
@@ -197,14 +197,14 @@ def plan_pipeline(budget, steps, shares, *, n_rows):
     steps : list of PrivateStep
     shares : list of float
         Of the squared mu of all, one for each step.
-    n_rows : int
+    n_records : int
     """
     if not steps:
         raise ValueError(NOTHING_PRIVATE)
     if not budget.is_private or (len(steps) == 1 and steps[0].is_exact):
         spent = budget.epsilon, budget.delta
         parts = [StepBudget(step.name, *spent, step.releases(*spent), None) for step in steps]
-        return PipelinePlan(budget=budget, n_rows=n_rows, parts=tuple(parts))
+        return PipelinePlan(budget=budget, n_records=n_records, parts=tuple(parts))
     adjacency, delta = budget.adjacency, budget.delta
     erasures = [_erasure(step, budget) for step in steps]
     mu = gaussian_budget(budget.epsilon, delta, erasure=joint_erasure(erasures)).mu
@@ -213,7 +213,7 @@ def plan_pipeline(budget, steps, shares, *, n_rows):
         cost = GaussianCost(math.sqrt(share) * mu, erasure)
         epsilon = _fill(step.name, step.releases, cost, delta, adjacency)
         parts.append(StepBudget(step.name, epsilon, delta, cost.events(), cost))
-    return PipelinePlan(budget=budget, n_rows=n_rows, parts=tuple(parts))
+    return PipelinePlan(budget=budget, n_records=n_records, parts=tuple(parts))
 
 
 def _erasure(step, budget):

@@ -176,22 +176,18 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         TypeError
             If X is sparse.
         """
-        # 1. scikit-learn's contract
         X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
     def _learn(self, start, n_features, *, also_public=(), also_not_covered=()):
-        # 2. the solver bounds the data: a value counts by the thresholds that it is below
-        # 3. plan from public numbers
+        # A value counts by the thresholds that it is below, so that nothing is clipped before.
         quantiles = check_bounds(self.quantiles, "quantiles")
         if not (quantiles[0] >= 0.0 and quantiles[1] <= 1.0):
             raise ValueError("quantiles must be within 0 and 1.")
         plan, run, columns = start()
 
-        # 4. solve
         low, high = find_quantiles(columns, plan=plan, quantiles=quantiles, run=run)
 
-        # 5. publish
         # A column may have one value only, and ranges have a width.
         self.feature_bounds_ = low, np.maximum(high, np.nextafter(low, np.inf))
         self.norm_bound_ = float(np.linalg.norm(np.abs(self.feature_bounds_).max(axis=0)))
@@ -225,14 +221,14 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
             clipped = np.clip(X, *self.feature_bounds_)
         return clipped.astype(type_that_holds(X.dtype, *self.feature_bounds_), copy=False)
 
-    def _plan(self, n_rows, n_features, *, by_group=False):
+    def _plan(self, n_records, n_features, *, by_group=False):
         bounds = check_feature_bounds(self.feature_bounds, n_features)
         if self.scale not in _GRIDS:
             raise ValueError("scale must be 'linear' or 'log'.")
         grid = _GRIDS[self.scale]
         return plan_quantiles(
-            self._budget(n_rows, by_group),
-            n_rows=n_rows,
+            self._budget(n_records, by_group),
+            n_records=n_records,
             grid=grid,
             bounds=bounds,
             key=QUANTILE_KEY,
@@ -377,23 +373,19 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         TypeError
             If X is sparse.
         """
-        # 1. scikit-learn's contract
         X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
     def _learn(self, start, n_features, *, also_public=(), also_not_covered=()):
-        # 2. bound the data: of a row its length counts, by the thresholds that it is below
-        # 3. plan from public numbers
+        # A row counts by its length, and by the thresholds that this is below.
         quantile = check_real(self.quantile, "quantile")
         if not 0.0 < quantile < 1.0:
             raise ValueError("quantile must be within 0 and 1.")
         plan, run, columns = start()
 
-        # 4. solve
         quantiles = quantile, quantile
         _, longest = find_quantiles(columns, plan=plan, quantiles=quantiles, run=run)
 
-        # 5. publish
         self.norm_bound_ = max(float(longest[0]), float(plan.bounds[0][0]))
         self.feature_bounds_ = same_bounds(-self.norm_bound_, self.norm_bound_, n_features)
         self.privacy_report_ = self._report(
@@ -426,12 +418,12 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         """
         return shorten_rows(self._numbers(X), self.norm_bound_)
 
-    def _plan(self, n_rows, n_features, *, by_group=False):
+    def _plan(self, n_records, n_features, *, by_group=False):
         bounds = check_bounds(self.norm_bounds, "norm_bounds")
         bounds = tuple(np.array([check_positive(end, "norm_bounds")]) for end in bounds)
         return plan_quantiles(
-            self._budget(n_rows, by_group),
-            n_rows=n_rows,
+            self._budget(n_records, by_group),
+            n_records=n_records,
             grid=geometric_edges,
             bounds=bounds,
             key=NORM_KEY,
@@ -590,20 +582,16 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         TypeError
             If X is sparse.
         """
-        # 1. scikit-learn's contract
         X = validate_numbers(self, X)
         return self._learn_rows(X, groups)
 
     def _learn(self, start, n_features, *, also_public=(), also_not_covered=()):
-        # 2. the solver bounds the data, by ranges that the plan has
-        # 3. plan from public numbers
+        # Queries cut numbers to the ranges of the plan.
         clip = check_positive(self.clip, "clip")
         plan, run, columns = start()
 
-        # 4. solve
         mean, scale = scale_columns(columns, plan=plan, run=run)
 
-        # 5. publish
         self.mean_, self.scale_ = mean, scale
         self.norm_bound_ = clip * math.sqrt(n_features)
         self.feature_bounds_ = same_bounds(-clip, clip, n_features)
@@ -637,8 +625,8 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
             standard = (X - self.mean_) / self.scale_
         return np.clip(standard, *self.feature_bounds_).astype(X.dtype, copy=False)
 
-    def _plan(self, n_rows, n_features, *, by_group=False):
+    def _plan(self, n_records, n_features, *, by_group=False):
         bounds = check_feature_bounds(self.feature_bounds, n_features)
         return plan_scaler(
-            self._budget(n_rows, by_group), n_rows=n_rows, grid=linear_edges, bounds=bounds
+            self._budget(n_records, by_group), n_records=n_records, grid=linear_edges, bounds=bounds
         )

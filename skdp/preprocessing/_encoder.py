@@ -200,17 +200,15 @@ class DPOneHotEncoder(PrivateTransformer):
         TypeError
             If X is sparse, or holds entries of a type that can't be read.
         """
-        # 1. scikit-learn's contract; a record is in one category of each column
+        # A record is in one category of each column.
         columns = read_categories(self, X, reset=True)
         n_features = self.n_features_in_
         categories = check_categories(self.categories, n_features)
         n_last = int(self.handle_unknown == INFREQUENT)
         n_kept = None if self.max_categories is None else self.max_categories - n_last
 
-        # 2. plan from public numbers
         plan, run, rows = self._start(np.column_stack([c.codes for c in columns]), groups)
 
-        # 3. release
         counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
@@ -219,7 +217,6 @@ class DPOneHotEncoder(PrivateTransformer):
             for j, released in zip(searched, counted, strict=True):
                 categories[j], counts[j] = keep_largest(*released, n_kept)
 
-        # 4. publish
         self._n_last = n_last
         self.categories_ = [as_array(listed) for listed in categories]
         self.category_counts_ = counts
@@ -302,11 +299,11 @@ class DPOneHotEncoder(PrivateTransformer):
         categories = self.categories
         return isinstance(categories, str) or None in check_categories(categories, len(categories))
 
-    def _plan(self, n_rows, n_features, *, by_group=False):
+    def _plan(self, n_records, n_features, *, by_group=False):
         n_discovered = check_categories(self.categories, n_features).count(None)
         return plan_encoder(
-            self._budget(n_rows, by_group),
-            n_rows=n_rows,
+            self._budget(n_records, by_group),
+            n_records=n_records,
             n_discovered=n_discovered,
             min_frequency=self.min_frequency,
         )

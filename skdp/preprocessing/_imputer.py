@@ -237,7 +237,6 @@ class DPSimpleImputer(PrivateTransformer):
         TypeError
             If X is sparse, or holds entries of a type that can't be read.
         """
-        # 1. scikit-learn's contract
         self._strategy, self._missing_values = self.strategy, self.missing_values
         X, gaps, columns = self._read(X, reset=True)
         n_features = self.n_features_in_
@@ -245,13 +244,10 @@ class DPSimpleImputer(PrivateTransformer):
         categories = self._listed(n_features)
         fills = default_fills(self.fill_value, categories)
 
-        # 2. bound the data
         low, high = check_feature_bounds(self.feature_bounds, n_features)
 
-        # 3. plan from public numbers
         plan, run, rows = self._start(gaps, groups)
 
-        # 4. release
         if self.strategy in _OF_NUMBERS:
             records = np.where(gaps[rows], np.nan, X[rows])
             find = _OF_NUMBERS[self.strategy]
@@ -262,7 +258,6 @@ class DPSimpleImputer(PrivateTransformer):
         # Its type follows from what is released, and not from that of X, which one gap may change.
         self.statistics_ = as_array(fills)
 
-        # 5. publish
         self.privacy_report_ = self._report(plan, run)
         if self.strategy not in _OF_NUMBERS or not plan.budget.is_private:
             low, high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
@@ -353,12 +348,12 @@ class DPSimpleImputer(PrivateTransformer):
         is_chosen = self.strategy not in _OF_NUMBERS
         return is_chosen and any(is_gap(one) for one in (self.fill_value or 0.0, *listed))
 
-    def _plan(self, n_rows, n_features, *, by_group=False):
+    def _plan(self, n_records, n_features, *, by_group=False):
         n_discovered = self._listed(n_features).count(None)
         return plan_imputer(
-            self._budget(n_rows, by_group),
+            self._budget(n_records, by_group),
             strategy=self.strategy,
-            n_rows=n_rows,
+            n_records=n_records,
             n_columns=n_features,
             n_discovered=n_discovered,
         )

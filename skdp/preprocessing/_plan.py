@@ -55,12 +55,15 @@ class TransformerPlan(Plan):
         """Return a run, None where nothing is learnt: that is charged nowhere."""
         return super().start(random_state) if self.events else None
 
-    def report(self, *, reproducible, also_public=(), open_parts=(), **changes):
+    def report(self, *, reproducible, also_public=(), also_not_covered=(), open_parts=()):
         """Return the report of a run, None where nothing is learnt; see `Plan.report`."""
         if not self.events:
             return None
         return super().report(
-            reproducible=reproducible, also_public=also_public, open_parts=open_parts, **changes
+            reproducible=reproducible,
+            also_public=also_public,
+            also_not_covered=also_not_covered,
+            open_parts=open_parts,
         )
 
 
@@ -117,7 +120,7 @@ class DistributionPlan(TransformerPlan):
     @cached_property
     def hidden_share(self):
         """Share of the records that noise may hide, of those below or above any threshold."""
-        spread = self.mechanisms[DISTRIBUTIONS].noise_std * root_norm() / self.n_rows
+        spread = self.mechanisms[DISTRIBUTIONS].noise_std * root_norm() / self.n_records
         return min(tuned.HIDDEN_DEVIATIONS * spread, tuned.LARGEST_HIDDEN_SHARE)
 
     @property
@@ -142,31 +145,31 @@ def geometric_edges(low, high):
     return np.geomspace(low, high, tuned.N_THRESHOLDS + 2, axis=1)
 
 
-def plan_quantiles(budget, *, n_rows, grid, bounds, key):
+def plan_quantiles(budget, *, n_records, grid, bounds, key):
     """Plan a release of distribution functions that spends the whole budget.
 
     `key` names its stream; see `DistributionPlan` for `grid` and `bounds`.
     """
     return DistributionPlan(
         budget=budget,
-        n_rows=n_rows,
-        planned=named(DISTRIBUTIONS, _distribution(budget, 1.0, n_rows, bounds[0].size)),
+        n_records=n_records,
+        planned=named(DISTRIBUTIONS, _distribution(budget, 1.0, n_records, bounds[0].size)),
         stream_key=(key,),
         grid=grid,
         bounds=bounds,
     )
 
 
-def plan_scaler(budget, *, n_rows, grid, bounds):
+def plan_scaler(budget, *, n_records, grid, bounds):
     """Plan the two releases of a scaler."""
     n_columns = bounds[0].size
     moments = moments_release(
-        budget, n_rows=n_rows, n_columns=n_columns, share=1.0 - tuned.LOCATION_SHARE
+        budget, n_records=n_records, n_columns=n_columns, share=1.0 - tuned.LOCATION_SHARE
     )
-    distribution = _distribution(budget, tuned.LOCATION_SHARE, n_rows, n_columns)
+    distribution = _distribution(budget, tuned.LOCATION_SHARE, n_records, n_columns)
     return DistributionPlan(
         budget=budget,
-        n_rows=n_rows,
+        n_records=n_records,
         planned=(*named(DISTRIBUTIONS, distribution), *named(MOMENTS, moments)),
         stream_key=(SCALER_KEY,),
         grid=grid,
@@ -174,7 +177,7 @@ def plan_scaler(budget, *, n_rows, grid, bounds):
     )
 
 
-def moments_release(budget, *, n_rows, n_columns, share):
+def moments_release(budget, *, n_records, n_columns, share):
     """Plan a release of means and squares for a share of a budget.
 
     A record contributes ``(t, 1 - t**2)`` for each column, with t in [-1, 1]: a vector of norm 1 at
@@ -185,13 +188,13 @@ def moments_release(budget, *, n_rows, n_columns, share):
     return budget.release(
         bound=math.sqrt(n_columns),
         share=share,
-        n_records=n_rows,
+        n_records=n_records,
         size=2 * n_columns,
-        slack=CONTRIBUTION_STEP + 4.0 * _UNIT_ROUNDOFF * n_rows,
+        slack=CONTRIBUTION_STEP + 4.0 * _UNIT_ROUNDOFF * n_records,
     )
 
 
-def _distribution(budget, share, n_rows, n_columns):
+def _distribution(budget, share, n_records, n_columns):
     """Return the release of distribution functions for a share of a budget.
 
     A record adds to each column's counts, mapped by the root, one column of that or nothing. The
@@ -202,14 +205,14 @@ def _distribution(budget, share, n_rows, n_columns):
         bound=math.sqrt(n_columns) * root_norm(),
         pair_bound=math.sqrt(n_columns) * root_distance(),
         share=share,
-        n_records=n_rows,
+        n_records=n_records,
         size=n_columns * tuned.N_THRESHOLDS,
         # Each sum is off by at most so many units of all that is added, and two are compared.
-        slack=2.0 * _UNIT_ROUNDOFF * (tuned.N_THRESHOLDS + 2.0) * n_rows,
+        slack=2.0 * _UNIT_ROUNDOFF * (tuned.N_THRESHOLDS + 2.0) * n_records,
     )
 
 
-def plan_counts(budget, *, n_rows, n_columns, n_discovered, least, key):
+def plan_counts(budget, *, n_records, n_columns, n_discovered, least, key):
     """Plan a release of counts of categories.
 
     A null record is in no category: it moves c counts by one, which is sqrt(c). A record that
@@ -221,7 +224,7 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least, key):
     Parameters
     ----------
     budget : Budget
-    n_rows : int
+    n_records : int
     n_columns : int
         Number of columns that are counted; a record is in one category of each.
     n_discovered : int
@@ -237,14 +240,14 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least, key):
         If categories are to be found privately, and delta is below 1e-300.
     """
     rest, erasure = hide_categories(budget, n_discovered)
-    release = count_release(rest, n_rows=n_rows, n_columns=n_columns)
+    release = count_release(rest, n_records=n_records, n_columns=n_columns)
     # The largest number that isn't enough.
     threshold = math.nextafter(least, -math.inf)
     if erasure > 0.0:
         threshold = max(hiding_threshold(release.mechanism, erasure, n_discovered), threshold)
     return TransformerPlan(
         budget=budget,
-        n_rows=n_rows,
+        n_records=n_records,
         planned=named(COUNTS, release, erasure=erasure),
         stream_key=key,
         threshold=threshold,
@@ -265,13 +268,13 @@ def hide_categories(budget, n_discovered):
     return replace(budget, delta=(budget.delta - erasure) / (1.0 - erasure)), erasure
 
 
-def count_release(budget, *, n_rows, n_columns, share=1.0):
+def count_release(budget, *, n_records, n_columns, share=1.0):
     """Plan a release of counts for a share of a budget; a record is in one of each column's."""
     return budget.release(
         bound=math.sqrt(n_columns),
         pair_bound=math.sqrt(2 * n_columns),
         share=share,
-        n_records=n_rows,
+        n_records=n_records,
         # Neighbours differ in no more of all the counts.
         size=(2 if budget.adjacency == "replace_one" else 1) * n_columns,
     )
@@ -284,7 +287,7 @@ def hiding_threshold(mechanism, erasure, n_columns):
     return 1.0 + mechanism.grid - mechanism.noise_std * float(ndtri(each)) * (1.0 + _ROUNDING)
 
 
-def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
+def plan_imputer(budget, *, strategy, n_records, n_columns, n_discovered):
     """Plan what fills the gaps of columns, of which so many have no list of categories.
 
     All columns are released together. Of one column, a record adds to two sums for the mean: an
@@ -298,7 +301,7 @@ def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
     if strategy == "most_frequent":
         return plan_counts(
             budget,
-            n_rows=n_rows,
+            n_records=n_records,
             n_columns=n_columns,
             n_discovered=n_discovered,
             least=1.0,
@@ -308,30 +311,30 @@ def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
     if strategy != "constant":
         release = budget.release(
             bound=math.sqrt(n_columns),
-            n_records=n_rows,
+            n_records=n_records,
             size=n_columns if strategy == "median" else 2 * n_columns,
             n_steps=tuned.N_HALVINGS if strategy == "median" else 1,
         )
         learnt = named(MEDIANS if strategy == "median" else MEANS, release)
-    return TransformerPlan(budget=budget, n_rows=n_rows, planned=learnt, stream_key=key)
+    return TransformerPlan(budget=budget, n_records=n_records, planned=learnt, stream_key=key)
 
 
-def plan_encoder(budget, *, n_rows, n_discovered, min_frequency):
+def plan_encoder(budget, *, n_records, n_discovered, min_frequency):
     """Plan the discovery of categories in so many columns; none is free."""
     key = (ENCODER_KEY,)
     if n_discovered == 0:
-        return TransformerPlan(budget=budget, n_rows=n_rows, planned=(), stream_key=key)
+        return TransformerPlan(budget=budget, n_records=n_records, planned=(), stream_key=key)
     return plan_counts(
         budget,
-        n_rows=n_rows,
+        n_records=n_records,
         n_columns=n_discovered,
         n_discovered=n_discovered,
-        least=_least_count(min_frequency, n_rows),
+        least=_least_count(min_frequency, n_records),
         key=key,
     )
 
 
-def _least_count(min_frequency, n_rows):
+def _least_count(min_frequency, n_records):
     if min_frequency is None:
         return 1
     if isinstance(min_frequency, Integral):
@@ -340,4 +343,4 @@ def _least_count(min_frequency, n_rows):
     share = check_real(min_frequency, "min_frequency")
     if not 0.0 < share < 1.0:
         raise ValueError("min_frequency must be a count of at least 1 or a share in (0, 1).")
-    return max(math.ceil(share * n_rows), 1)
+    return max(math.ceil(share * n_records), 1)

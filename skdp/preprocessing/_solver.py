@@ -190,9 +190,9 @@ def scale_columns(columns, *, plan, run):
     middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, _SMALLEST_SCALE)
     mechanism = run.mechanism(MOMENTS)
-    means = run.ask(MOMENTS, columns, SumsOfMoments(middle, half, mechanism)) / plan.n_rows
+    means = run.ask(MOMENTS, columns, SumsOfMoments(middle, half, mechanism)) / plan.n_records
     mean = np.clip(means[:, 0], -1.0, 1.0)
-    least = min(mechanism.noise_std / plan.n_rows, 1.0)
+    least = min(mechanism.noise_std / plan.n_records, 1.0)
     variance = np.clip(1.0 - means[:, 1] - mean**2, least, 1.0)
     return middle + half * mean, np.maximum(half * np.sqrt(variance), _SMALLEST_SCALE)
 
@@ -203,7 +203,7 @@ def _release_shares(columns, plan, run):
         query = CountsBelow(plan.edges, run.mechanism(DISTRIBUTIONS))
         released = run.ask(DISTRIBUTIONS, columns, query)
         counts = [np.convolve(root, root_weights())[: tuned.N_THRESHOLDS] for root in released]
-    rising = [isotonic_regression(column / plan.n_rows).x for column in counts]
+    rising = [isotonic_regression(column / plan.n_records).x for column in counts]
     return [np.concatenate([[0.0], np.clip(shares, 0.0, 1.0), [1.0]]) for shares in rising]
 
 
@@ -274,7 +274,7 @@ def release_means(X, *, low, high, plan, run):
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     query = SumsAndGaps(middle, half, mechanism)
     deviations, gaps = run.ask(MEANS, CountedColumns(X), query)
-    entries = np.maximum(plan.n_rows - gaps, 0.0)
+    entries = np.maximum(plan.n_records - gaps, 0.0)
     doubt = mechanism.noise_std**2 / tuned.PRIOR_VARIANCE_OF_MEAN
     means = deviations * entries / np.maximum(entries**2 + doubt, 1.0)
     fills = middle + half * means

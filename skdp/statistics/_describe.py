@@ -127,7 +127,6 @@ def describe(
     >>> bool(abs(frame.loc["age", "mean"] - table["age"].mean()) < 1.0)
     True
     """
-    # 1. scikit-learn's contract
     reader = DPTableVectorizer(
         numeric_features=numeric_features, categorical_features=categorical_features
     )
@@ -136,28 +135,25 @@ def describe(
     pairs = chosen_pairs(crosstabs, frame.names, "crosstabs")
     specs = specs.with_settings({"crosstabs": [place for pair in pairs for place in pair]})
 
-    # 2. bound the data: a record is in one bin, word and cell
+    # A record is in one bin, word and cell.
     codes, n_records = encode_groups(groups, frame.n_rows)
 
-    # 3. plan from public numbers
     make_budget = Budget if codes is None else GroupBudget
     delta = resolve_delta(delta, n_records)
     parameters = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "level": level}
     account = resolve_account(ledger, "describe", parameters)
     budget = make_budget(epsilon, delta, adjacency, accountant="pld", account=account)
-    plan = plan_description(budget, specs, len(pairs), n_rows=n_records)
+    plan = plan_description(budget, specs, len(pairs), n_records=n_records)
     run = plan.start(random_state)
 
-    # 4. release
     frame = replace(frame, rows=counted_rows(range(frame.n_rows), codes, run.coins()))
     frame, specs, plan = settle_kinds(frame, specs, read_specs, plan=plan, run=run)
     columns, tables = release_description(frame, specs, pairs, plan=plan, run=run)
     run.finish()
 
-    # 5. publish
     public = "every argument of the call but the records", *budget.assumed_public[1:]
-    report = plan.report(
-        reproducible=run.reproducible,
+    report = replace(
+        plan.report(reproducible=run.reproducible),
         assumed_public=public + assumed_kinds(frame.typed, learnt_names(plan)),
         notes=(_CUT,) if codes is None else (_CUT, _DRAWN),
     )

@@ -16,7 +16,7 @@ from skdp.statistics import _tuned as tuned
 CELLS = "counts of words and pairs"
 
 
-def plan_description(budget, specs, n_pairs, *, n_rows):
+def plan_description(budget, specs, n_pairs, *, n_records):
     """Plan the releases of a description of a table, of whose columns some things are given.
 
     A column of numbers has a histogram, one of words is searched for words and then has one, and a
@@ -26,7 +26,7 @@ def plan_description(budget, specs, n_pairs, *, n_rows):
     rest, erasure = hide_categories(budget, len(specs.words) + len(specs.untyped))
 
     def make(specs, table_share):
-        return _plan_for_kinds(budget, rest.part(table_share), specs, n_pairs, n_rows, erasure)
+        return _plan_for_kinds(budget, rest.part(table_share), specs, n_pairs, n_records, erasure)
 
     return plan_after_kinds(
         budget,
@@ -34,12 +34,12 @@ def plan_description(budget, specs, n_pairs, *, n_rows):
         make,
         specs=specs,
         erasure=erasure,
-        n_rows=n_rows,
+        n_records=n_records,
         stream_key=(DESCRIPTION_KEY,),
     )
 
 
-def _plan_for_kinds(budget, rest, specs, n_pairs, n_rows, erasure):
+def _plan_for_kinds(budget, rest, specs, n_pairs, n_records, erasure):
     """Plan what `rest` pays for once the kinds of all columns are known."""
     n_numeric, n_words = len(specs.numeric), len(specs.words)
     n_searched, n_counted = n_numeric + n_words, n_words + n_pairs
@@ -49,17 +49,17 @@ def _plan_for_kinds(budget, rest, specs, n_pairs, n_rows, erasure):
         rest.part(n_searched / parts),
         specs,
         erasure=erasure if n_words else 0.0,
-        n_rows=n_rows,
+        n_records=n_records,
         basis="hats",
         n_knots="auto",
     )
     more = ()
     if n_numeric:
         share = tuned.SHARE_OF_MEAN * n_numeric / parts
-        moments = moments_release(rest, n_rows=n_rows, n_columns=n_numeric, share=share)
+        moments = moments_release(rest, n_records=n_records, n_columns=n_numeric, share=share)
         more += named(MOMENTS, moments)
     if n_counted:
         share = n_counted / parts
-        cells = count_release(rest, n_rows=n_rows, n_columns=n_counted, share=share)
+        cells = count_release(rest, n_records=n_records, n_columns=n_counted, share=share)
         more += named(CELLS, cells)
     return replace(table, planned=table.planned + more, stream_key=(DESCRIPTION_KEY,))

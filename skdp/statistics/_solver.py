@@ -67,7 +67,7 @@ def release_description(frame, specs, pairs, *, plan, run):
         histograms = find_bins(frame, specs, plan, run)
         for j, histogram in zip(specs.numeric, histograms, strict=True):
             name, holds_dates = frame.names[j], specs.kinds[j] == DATE
-            columns[j] = NumberColumn.of(name, histogram, plan.n_rows, holds_dates)
+            columns[j] = NumberColumn.of(name, histogram, plan.n_records, holds_dates)
             axes[j] = RangesAxis(name, j, columns[j].cuts, holds_dates)
     if specs.words:
         terms = find_words(frame, specs, plan, run, None)
@@ -112,6 +112,6 @@ def _release_cells(asked, axes, frame, plan, run):
     released = run.ask(CELLS, Cells(tuple(cells_of_rows)), query).astype(np.float64)
     each = np.split(released, np.cumsum(sizes)[:-1])
     return [
-        (names, words, Counts.of(counts, plan.n_rows, mechanism.noise_std))
+        (names, words, Counts.of(counts, plan.n_records, mechanism.noise_std))
         for (names, words), counts in zip(tables, each, strict=True)
     ]

@@ -102,10 +102,10 @@ def sums_of(X, y, model, plan, ball):
     step = followed.steps.split(5).bounded(0.1, stretch=4.0)
     with passes(read_table(*in_parts(X, y)), reader_of(model)) as sums:
         sums.place(ball)
-        assert sums.bound_slopes(np.diag([0.5, 2.0, 1.0, 1.0, 1.0]), 9.0)
+        sums.bound_slopes(np.diag([0.5, 2.0, 1.0, 1.0, 1.0]), 9.0)
         yield sums.ask(CountsOfMappedLengths(bins, followed.lengths.mechanism)), followed.lengths
         sums.shorten(0.7)
-        sums.bound_slopes(np.diag([0.5, 2.0, 1.0, 1.0, 1.0]), 0.1, True)
+        sums.rebound_slopes(0.1)
         yield sums.ask(SharesAndLosses(MODELS[loss], u, followed.scale.mechanism)), followed.scale
         yield sums.ask(SharesAndLosses(MODELS[loss], u, followed.means.mechanism)), followed.means
         yield sums.ask(SumOfCurvatures(MODELS[loss], u, bound, matrix.mechanism)), matrix

@@ -39,7 +39,7 @@ class OneRelease(Plan):
 
 def plan_for(account, *, epsilon=0.3, delta=1e-5):
     budget = Budget(epsilon, delta, "zero_out", "pld", account=account)
-    return OneRelease(budget=budget, n_rows=100, noise=calibrate(epsilon, delta))
+    return OneRelease(budget=budget, n_records=100, noise=calibrate(epsilon, delta))
 
 
 @pytest.fixture

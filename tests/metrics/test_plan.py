@@ -18,7 +18,7 @@ from tests.door import (
 
 def plan(epsilon=0.5, delta=0.0, adjacency="zero_out", mechanism="auto"):
     budget = ScoreBudget(epsilon, delta, adjacency, mechanism=mechanism)
-    return plan_histogram(budget, n_rows=1000, n_cells=10)
+    return plan_histogram(budget, n_records=1000, n_cells=10)
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 30.0])
@@ -55,7 +55,7 @@ def test_gaussian_noise_is_taken_where_it_is_quieter(adjacency):
 def test_several_releases_spend_the_budget_together(mechanism, adjacency):
     budget = ScoreBudget(0.5, 1e-3, adjacency, mechanism=mechanism)
     one, three = (
-        plan_histogram(budget, n_rows=500, n_cells=10, n_steps=n_steps) for n_steps in (1, 3)
+        plan_histogram(budget, n_records=500, n_cells=10, n_steps=n_steps) for n_steps in (1, 3)
     )
     growth = 3.0 if mechanism == "laplace" else math.sqrt(3.0)
     assert three.mechanism.noise_std == pytest.approx(growth * one.mechanism.noise_std, rel=0.01)

@@ -25,7 +25,7 @@ def planned(budget, adjacency, n_columns, n_discovered=None, least=1):
     n_discovered = n_columns if n_discovered is None else n_discovered
     return plan_counts(
         Budget(*budget, adjacency, "pld"),
-        n_rows=1000,
+        n_records=1000,
         n_columns=n_columns,
         n_discovered=n_discovered,
         least=least,
@@ -142,6 +142,6 @@ def _delta(epsilon, mu):
 
 def test_an_encoders_plan_accounts_for_what_its_threshold_may_give_away():
     budget = Budget(1.0, 1e-5, "zero_out", "pld")
-    plan = plan_encoder(budget, n_rows=100, n_discovered=2, min_frequency=None)
+    plan = plan_encoder(budget, n_records=100, n_discovered=2, min_frequency=None)
     assert plan.events[-1] == ErasureEvent(1e-3 * budget.delta)
     assert len(plan.events) == 2

@@ -29,9 +29,9 @@ LENGTHS = {"grid": geometric_edges, "bounds": (np.array([0.1]), np.array([10.0])
 def plans(epsilon=1.0, delta=1e-5, adjacency="zero_out"):
     budget = Budget(epsilon, delta, adjacency, "pld")
     return (
-        plan_scaler(budget, n_rows=N_ROWS, **BOX),
-        plan_quantiles(budget, n_rows=N_ROWS, **BOX, key=QUANTILE_KEY),
-        plan_quantiles(budget, n_rows=N_ROWS, **LENGTHS, key=NORM_KEY),
+        plan_scaler(budget, n_records=N_ROWS, **BOX),
+        plan_quantiles(budget, n_records=N_ROWS, **BOX, key=QUANTILE_KEY),
+        plan_quantiles(budget, n_records=N_ROWS, **LENGTHS, key=NORM_KEY),
     )
 
 
@@ -120,9 +120,9 @@ def test_what_noise_hides_is_its_standard_deviation(rng):
     spread = np.std(noise @ root_weights()[::-1]) / N_ROWS
     assert plan.hidden_share == pytest.approx(spread, rel=0.1)
     assert plan.tail == plan.hidden_share
-    assert plan_scaler(plan.budget, n_rows=10**6, **BOX).tail == 0.01
+    assert plan_scaler(plan.budget, n_records=10**6, **BOX).tail == 0.01
     # However large it is, the middle half of the records is looked for.
-    assert plan_scaler(plan.budget, n_rows=10, **BOX).tail == 0.25
+    assert plan_scaler(plan.budget, n_records=10, **BOX).tail == 0.25
 
 
 @pytest.mark.parametrize("make", [linear_edges, logarithmic_edges])

@@ -26,14 +26,16 @@ EDGES = linear_edges(LOW, HIGH)
 TINY_NOISE = 1e5
 
 
-def scaler_plan(n_rows, epsilon=TINY_NOISE, bounds=BOX, **options):
+def scaler_plan(n_records, epsilon=TINY_NOISE, bounds=BOX, **options):
     budget = Budget(epsilon, 1e-5, options.get("adjacency", "zero_out"), "pld")
-    return plan_scaler(budget, n_rows=n_rows, grid=linear_edges, bounds=bounds)
+    return plan_scaler(budget, n_records=n_records, grid=linear_edges, bounds=bounds)
 
 
-def quantile_plan(n_rows, epsilon=TINY_NOISE, bounds=BOX):
+def quantile_plan(n_records, epsilon=TINY_NOISE, bounds=BOX):
     budget = Budget(epsilon, 1e-5, "zero_out", "pld")
-    return plan_quantiles(budget, n_rows=n_rows, grid=linear_edges, bounds=bounds, key=QUANTILE_KEY)
+    return plan_quantiles(
+        budget, n_records=n_records, grid=linear_edges, bounds=bounds, key=QUANTILE_KEY
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -148,8 +150,8 @@ def test_no_record_moves_a_release_further_than_it_may(X, adjacency):
 def test_noise_without_records_is_seldom_taken_for_a_tail():
     """Ranges ten times too wide are found out also where noise is large."""
     rng = np.random.default_rng(0)
-    n_rows, bounds = 20_000, (np.full(4, -10.0), np.full(4, 10.0))
-    X, plan = rng.uniform(-1.0, 1.0, (n_rows, 4)), quantile_plan(n_rows, 0.1, bounds)
+    n_records, bounds = 20_000, (np.full(4, -10.0), np.full(4, 10.0))
+    X, plan = rng.uniform(-1.0, 1.0, (n_records, 4)), quantile_plan(n_records, 0.1, bounds)
     assert 0.01 < plan.hidden_share < 0.03
     found = [
         find_quantiles(
@@ -174,12 +176,12 @@ def test_a_column_of_one_value_has_a_scale(rng):
             assert abs(0.3 - centre[0]) < scale[0]
 
 
-@pytest.mark.parametrize("n_rows", [1, 2])
-def test_few_rows_and_ranges_without_width_give_numbers(n_rows):
+@pytest.mark.parametrize("n_records", [1, 2])
+def test_few_rows_and_ranges_without_width_give_numbers(n_records):
     bounds = np.array([0.0, -1e100]), np.array([5e-324, 1e100])
-    X = np.array([[1e308, -1e308]] * n_rows)
+    X = np.array([[1e308, -1e308]] * n_records)
     for epsilon in (1e-3, 1.0, TINY_NOISE):
-        plan = scaler_plan(n_rows, epsilon, bounds)
+        plan = scaler_plan(n_records, epsilon, bounds)
         centre, scale = scale_columns(CountedColumns(X), plan=plan, run=run_of(plan))
         assert np.isfinite(centre).all()
         assert ((scale >= 1e-100) & np.isfinite(scale)).all()

@@ -85,12 +85,12 @@ def test_no_pair_of_records_is_further_apart_than_the_bound_and_some_as_far(n_co
     assert apart == math.sqrt(n_columns * (2 if adjacency == "replace_one" else 1))
 
 
-def plan_for(estimator, n_untyped, n_numeric=0, n_rows=1000):
+def plan_for(estimator, n_untyped, n_numeric=0, n_records=1000):
     names = tuple(f"c{j}" for j in range(n_untyped + n_numeric))
     specs = read_specs(names, ("untyped",) * n_untyped + ("numeric",) * n_numeric)
     if isinstance(estimator, DPAdditiveClassifier):
-        return plan_terms(estimator, estimator._parameters(), specs, n_rows, 1, False)
-    return estimator._table_plan(estimator._budget(n_rows), n_rows, specs)
+        return plan_terms(estimator, estimator._parameters(), specs, n_records, 1, False)
+    return estimator._table_plan(estimator._budget(n_records), n_records, specs)
 
 
 OTHERS = pd.DataFrame(
@@ -207,9 +207,9 @@ def squares(events, adjacency):
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize(("n_untyped", "n_numeric"), [(1, 0), (3, 2), (20, 5)])
-@pytest.mark.parametrize("n_rows", [50, 1000, 10**6])
+@pytest.mark.parametrize("n_records", [50, 1000, 10**6])
 def test_the_shares_of_kinds_and_of_the_rest_add_up_to_the_budget(
-    n_untyped, n_numeric, n_rows, adjacency
+    n_untyped, n_numeric, n_records, adjacency
 ):
     """From what a record moves and the noise of a count; the model's share is as it was."""
     budget = Budget(1.0, 1e-6, adjacency, "pld")
@@ -218,7 +218,7 @@ def test_the_shares_of_kinds_and_of_the_rest_add_up_to_the_budget(
         read_specs(names, (kind,) * n_untyped + ("numeric",) * n_numeric)
         for kind in ("untyped", "word")
     )
-    sizes, table = {"n_rows": n_rows}, {"basis": "hats", "n_knots": "auto"}
+    sizes, table = {"n_records": n_records}, {"basis": "hats", "n_knots": "auto"}
     model = {"features_budget": "auto", "n_knots": "auto", "most_of_auto": 12}
     plans = {
         "vectorizer": (plan_vectorizer(budget, one, **sizes, **table) for one in (specs, typed)),
@@ -239,7 +239,7 @@ def test_the_shares_of_kinds_and_of_the_rest_add_up_to_the_budget(
             table = sum(of_table)
             assert squares(followed.events, adjacency)[-1] == pytest.approx(of_model, rel=1e-7)
         assert 0.0199 * table < of_kinds < 0.1001 * table
-        if n_rows == 10**6:
+        if n_records == 10**6:
             assert of_kinds == pytest.approx(0.02 * table, rel=1e-4)
 
 

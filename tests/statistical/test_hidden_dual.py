@@ -91,9 +91,9 @@ QUARTER, FIFTH, HALF = (8, 2, 2), (10, 2, 2), (8, 4, 4)
 
 
 def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
-    n_rows, batch_size, max_iter = design
+    n_records, batch_size, max_iter = design
     problem = DPSCDProblem(
-        n_rows=n_rows,
+        n_records=n_records,
         n_columns=1,
         n_outputs=1,
         row_norm=1.0,
@@ -302,10 +302,10 @@ class _Spy:
 def test_the_solver_is_the_process(loss, bound, rng):
     """Before noise, the solver's releases are the sums of the moves of each row's coin sequence."""
     process = make_process(loss, 0.2, bound)
-    n_rows, n_steps = process.plan.sampler.n_rows, process.n_steps
-    features = rng.uniform(-1.0, 1.0, n_rows)
-    targets = rng.choice([-1.0, 1.0], n_rows)
-    coins = rng.random((n_steps, n_rows)) < 0.5
+    n_records, n_steps = process.plan.sampler.n_rows, process.n_steps
+    features = rng.uniform(-1.0, 1.0, n_records)
+    targets = rng.choice([-1.0, 1.0], n_records)
+    coins = rng.random((n_steps, n_records)) < 0.5
     releases = rng.standard_normal(n_steps)
 
     spy = _Spy(bound, releases)
@@ -328,7 +328,7 @@ def test_the_solver_is_the_process(loss, bound, rng):
     )
 
     expected = np.zeros(n_steps)
-    for row in range(n_rows):
+    for row in range(n_records):
         record = Record(targets[row], features[row])
         column = 0
         for t, moves in enumerate(moves_by_coins(process, record, releases[np.newaxis])):

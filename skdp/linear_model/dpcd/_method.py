@@ -170,24 +170,24 @@ class CyclicDPCD(DPCD):
 
     def plan(self, sizes, family, budget, *, scale=None):
         """Return the plan of a fit; without a `scale` records weigh as the family says."""
-        n_rows, n_features, n_outputs = sizes
+        n_records, n_features, n_outputs = sizes
         data_norm = np.inf if self.data_norm is None else float(self.data_norm)
         n_columns = self.n_columns(n_features)
         together = n_columns if self.clip_by == "row" else 1
         bounds = public_feature_bounds(self, n_features)
         longest = min(data_norm, norm_of_ranges(*bounds))
-        ranges, ball, spent = self.plan_learning(sizes, family, budget, longest)
+        learnt, ball, spent = self.plan_learning(sizes, family, budget, longest)
         problem = DPCDProblem(
-            n_rows=n_rows,
+            n_records=n_records,
             n_columns=n_columns,
             n_outputs=n_outputs,
-            rounding_slack=summation_slack(n_rows, together, n_outputs, SUM_BLOCK),
+            rounding_slack=summation_slack(n_records, together, n_outputs, SUM_BLOCK),
             loss=family.loss(n_outputs),
             scale=scale or family.weight_scale(n_outputs),
             n_features=n_features,
             # No value of a row that is cut to a radius is larger.
             reach=norm_in_units(*bounds, data_norm) if ball is None else 1.0,
-            square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
+            square_slack=summation_slack(n_records, n_columns, 1, SUM_BLOCK),
         )
         return plan_dpcd(
             problem,
@@ -199,7 +199,7 @@ class CyclicDPCD(DPCD):
             average_every=self.average_every,
             shrinkage=self.shrinkage,
             bought_share=float(self.smoothness_budget) if self._buys_squares() else 0.0,
-            ranges=ranges,
+            target_releases=learnt,
             ball=ball,
             spent=spent,
         )
@@ -271,14 +271,14 @@ class GreedyDPCD(DPCD):
 
     def plan(self, sizes, family, budget, *, scale=None):
         """Return the plan of a fit; without a `scale` records weigh as the family says."""
-        n_rows, n_features, n_outputs = sizes
+        n_records, n_features, n_outputs = sizes
         problem = Problem(
-            n_rows=n_rows,
+            n_records=n_records,
             n_columns=self.n_columns(n_features),
             n_outputs=n_outputs,
             # Products add up in any order, those of sparse columns in two parts, one of them twice
             # as long.
-            rounding_slack=3.0 * summation_slack(n_rows, 1, n_outputs, n_rows),
+            rounding_slack=3.0 * summation_slack(n_records, 1, n_outputs, n_records),
             loss=family.loss(n_outputs),
             scale=scale or family.weight_scale(n_outputs),
         )

@@ -154,7 +154,7 @@ class DPCDPlan(SteppedPlan):
         """
         if self.squares.mechanism.noise_multiplier == 0.0:
             return squares, means
-        noise = self.squares.mechanism.noise_std / self.n_rows
+        noise = self.squares.mechanism.noise_std / self.n_records
         scale = self.problem.reach**2 / self.problem.n_features
         means = means / (1.0 + (noise / tuned.WEIGHT_OF_MEANS) ** 2 / scale)
         means = np.clip(means, -1.0, 1.0)
@@ -164,9 +164,9 @@ class DPCDPlan(SteppedPlan):
 
     @property
     def releases(self):
-        """Those of ranges and ball, of mean squares, if they are bought, and of the steps."""
+        """Those of targets and ball, of mean squares, if they are bought, and of the steps."""
         return (
-            *learnt_before(self.ranges, self.ball),
+            *learnt_before(self.target_releases, self.ball),
             *named(SQUARES, self.squares),
             *named(STEPS, self.step),
             *named(INTERCEPT_STEPS, self.alone),
@@ -179,16 +179,15 @@ class DPCDPlan(SteppedPlan):
         clip = scaled(self.clipping_norm, radius / self.ball.data_norm)
         return replace(self, clipping_norm=clip)
 
-    def report(self, *, steps=None, **changes):
-        """Return the report of a run of this plan, see `Plan.report`, with C where that bounds all.
+    def clipping_after(self, steps):
+        """Return C where that bounds all that a record adds, and else None.
 
         By row a pass may add more than C to columns of large thresholds, and an automatic C doesn't
         bound the intercept's entries.
         """
-        alone = self.squares is self.ranges is self.ball is None
+        alone = self.squares is self.target_releases is self.ball is None
         bounds_all = alone and not self.by_row and self.clipping_norm != "auto"
-        clip = steps.clipping_norm if bounds_all and steps is not None else None
-        return super().report(clipping=clip, **changes)
+        return steps.clipping_norm if bounds_all and steps is not None else None
 
 
 def plan_dpcd(
@@ -202,17 +201,17 @@ def plan_dpcd(
     average_every,
     shrinkage,
     bought_share,
-    ranges=None,
+    target_releases=None,
     ball=None,
     spent=0.0,
 ):
     """Plan DP-CD: one release of a coordinate of the full gradient per step.
 
-    `bought_share` is the share of the squared Gaussian-DP parameter that buys the mean squares
-    of the columns; 0 buys none. It is a share of what `ranges` and `ball` leave, which have
-    `spent` a share before. T full-batch Gaussians at multiplier s have mu = sqrt(T) / s (half
-    that bound under "replace_one", which the accountant sees to), and squares of mu add up. So the
-    steps get ``1 - bought_share`` of it by a multiplier that is larger by the root of that,
+    `bought_share` is the share of the squared Gaussian-DP parameter that buys the mean squares of
+    the columns; 0 buys none. It is a share of what `target_releases` and `ball` leave, which have
+    spent the share `spent` before. T full-batch Gaussians at multiplier s have mu = sqrt(T) / s
+    (half that bound under "replace_one", which the accountant sees to), and squares of mu add up.
+    So the steps get ``1 - bought_share`` of it by a multiplier that is larger by the root of that,
     and the release of the moments the rest.
     """
     # Parameters may come unvalidated (`sklearn.set_config`).
@@ -221,7 +220,7 @@ def plan_dpcd(
     private, loss = budget.is_private, problem.loss
     left = 1.0 - spent
     rest = 1.0 / (left * (1.0 - bought_share))
-    noise_of_pass = budget.calibrate() * math.sqrt(rest) * problem.n_columns / problem.n_rows
+    noise_of_pass = budget.calibrate() * math.sqrt(rest) * problem.n_columns / problem.n_records
     scales = clipping_norm == "auto" and _scales(noise_of_pass, problem)
     if max_iter == "auto":
         max_iter = auto_passes(noise_of_pass, problem, scales=scales)
@@ -242,7 +241,7 @@ def plan_dpcd(
             pair_bound=_distance_of_moments(problem, budget, both=True),
             share=left * bought_share,
             size=problem.n_features * (2 if _buys_means(problem, budget) else 1),
-            n_records=problem.n_rows,
+            n_records=problem.n_records,
             slack=problem.square_slack,
         )
     by_row = clip_by == "row"
@@ -263,7 +262,7 @@ def plan_dpcd(
         doubt = math.sqrt(2.0 * math.log(max(problem.n_features, 2)))
     return DPCDPlan(
         budget=budget,
-        n_rows=problem.n_rows,
+        n_records=problem.n_records,
         problem=problem,
         n_passes=n_passes,
         period=min(int(average_every or 1), n_passes) * problem.n_columns,
@@ -280,7 +279,7 @@ def plan_dpcd(
         step=step,
         alone=alone,
         squares=squares,
-        ranges=ranges,
+        target_releases=target_releases,
         ball=ball,
     )
 

@@ -76,13 +76,13 @@ class DPSCD(Method):
 
     def plan(self, sizes, family, budget, *, scale=None):
         """Return the plan of a fit; without a `scale` records weigh as the family says."""
-        n_rows, n_features, n_outputs = sizes
+        n_records, n_features, n_outputs = sizes
         n_columns = self.n_columns(n_features)
         problem = DPSCDProblem(
-            n_rows=n_rows,
+            n_records=n_records,
             n_columns=n_columns,
             n_outputs=n_outputs,
-            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+            rounding_slack=summation_slack(n_records, n_columns, n_outputs, BLOCK_ROWS),
             loss=family.loss(n_outputs),
             scale=scale or family.weight_scale(n_outputs),
             row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
@@ -90,7 +90,7 @@ class DPSCD(Method):
         )
         max_iter = check_count(self.max_iter, "max_iter")
         data_norm = check_positive(self.data_norm, "data_norm")
-        ranges, ball, _ = self.plan_learning(sizes, family, budget, data_norm)
+        learnt, ball, _ = self.plan_learning(sizes, family, budget, data_norm)
         plan = PLANS[check_word(self.solver, "solver", PLANS)]
         if self.solver != "dual":
             return plan(
@@ -108,7 +108,7 @@ class DPSCD(Method):
             clipping_norm=self.clipping_norm,
             noisy_dual=self.noisy_dual,
             proximal=self.proximal,
-            ranges=ranges,
+            target_releases=learnt,
             ball=ball,
         )
 

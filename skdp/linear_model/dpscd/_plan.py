@@ -31,7 +31,7 @@ def intercept_share(n_columns):
     return min(1.0, max(alike, 1.0 / tuned.COLUMNS_OF_INTERCEPT))
 
 
-def proximal_batch_size(n_rows, n_columns, *, max_iter, noise_of_pass, at_least):
+def proximal_batch_size(n_records, n_columns, *, max_iter, noise_of_pass, at_least):
     """Return the batch that costs least where dual variables still move fast enough.
 
     Small batches amplify badly: their noise grows by `_excess`. Large ones ask for a strong pull,
@@ -40,15 +40,15 @@ def proximal_batch_size(n_rows, n_columns, *, max_iter, noise_of_pass, at_least)
     """
     if noise_of_pass == 0.0:
         return at_least
-    strength = proximal_strength(1.0, n_columns, noise_of_pass / n_rows)
-    asked = tuned.LARGEST_CURVATURE * strength * n_rows
-    per_row = max_iter * noise_of_pass**2 / n_rows
+    strength = proximal_strength(1.0, n_columns, noise_of_pass / n_records)
+    asked = tuned.LARGEST_CURVATURE * strength * n_records
+    per_row = max_iter * noise_of_pass**2 / n_records
     size = float(at_least)
     # A contraction: the excess falls with the root of the size at most.
     for _ in range(40):
         size = 0.5 * (size + asked * _excess(per_row * size))
-    size = min(size, tuned.LARGE_BATCH / per_row, tuned.LARGEST_BATCH_SHARE * n_rows)
-    return min(n_rows, max(at_least, math.ceil(size)))
+    size = min(size, tuned.LARGE_BATCH / per_row, tuned.LARGEST_BATCH_SHARE * n_records)
+    return min(n_records, max(at_least, math.ceil(size)))
 
 
 def dual_share(noise):
@@ -99,18 +99,19 @@ def plan_dpscd(
     clipping_norm,
     noisy_dual,
     proximal,
-    ranges=None,
+    target_releases=None,
     ball=None,
 ):
     """Plan DP-SCD: one release of a bounded sum over a Poisson batch per step.
 
-    There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
-    ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
-    dual variable is released with it (Damaskinos et al. 2021, Lemma 1). Beside the releases of
-    `ranges` and a `ball` there is more noise; batches and noise don't depend on how long rows are.
+    There are ``ceil(max_iter * n_records / batch_size)`` steps at the sampling rate
+    ``batch_size / n_records``. The bound of a release is the clipping norm; sqrt(2) times that if
+    the dual variable is released with it (Damaskinos et al. 2021, Lemma 1). Beside
+    `target_releases` and a `ball` there is more noise; batches and noise don't depend on how long
+    rows are.
     """
     asked_clip, asked_proximal = clipping_norm, proximal
-    n_rows, n_columns, row_norm = problem.n_rows, problem.n_columns, problem.row_norm
+    n_records, n_columns, row_norm = problem.n_records, problem.n_columns, problem.row_norm
     is_clip_given = clipping_norm != "auto" and budget.is_private
     if proximal == "auto" and (math.isinf(problem.loss.lipschitz) or is_clip_given):
         # Clipped updates follow Huber's loss then, which is centred where errors are symmetric.
@@ -123,42 +124,42 @@ def plan_dpscd(
     # of P passes, s sqrt(T), comes to for small batches.
     noise_of_pass = replace(budget, accountant="pld").calibrate()
     if batch_size == "auto":
-        batch_size = auto_batch_size(n_rows, noise_of_fit=max_iter * noise_of_pass)
+        batch_size = auto_batch_size(n_records, noise_of_fit=max_iter * noise_of_pass)
         if is_pulled:
             batch_size = proximal_batch_size(
-                n_rows,
+                n_records,
                 n_columns,
                 max_iter=max_iter,
                 noise_of_pass=noise_of_pass,
                 at_least=batch_size,
             )
-    batch_size = resolve_batch_size(batch_size, n_rows)
+    batch_size = resolve_batch_size(batch_size, n_records)
     reach = _dual_range(problem, joint=noisy_dual)
     if clipping_norm == "auto" and is_pulled:
         # The radius of rows of zeros is almost 0.
-        clipping_norm = within_range(reach * dual_share(noise_of_pass / n_rows) / max_iter)
+        clipping_norm = within_range(reach * dual_share(noise_of_pass / n_records) / max_iter)
     # A row is then followed up to an error as large as a good prediction.
-    followed = problem.loss.typical_prediction * problem.alpha * n_rows / (row_norm * batch_size)
-    n_steps = math.ceil(max_iter * n_rows / batch_size)
+    followed = problem.loss.typical_prediction * problem.alpha * n_records / (row_norm * batch_size)
+    n_steps = math.ceil(max_iter * n_records / batch_size)
     plan = _plan(
         problem,
         budget,
-        PoissonSampler(n_rows, batch_size / n_rows, n_steps),
+        PoissonSampler(n_records, batch_size / n_records, n_steps),
         batch_size=batch_size,
         clipping_norm=clipping_norm,
         bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0,
-        size=n_columns + (n_rows if noisy_dual else 0),
-        prediction_per_release=row_norm / (problem.alpha * n_rows),
+        size=n_columns + (n_records if noisy_dual else 0),
+        prediction_per_release=row_norm / (problem.alpha * n_records),
         largest_clip=min(reach, followed),
         noisy_dual=noisy_dual,
-        ranges=ranges,
+        target_releases=target_releases,
         ball=ball,
     )
     if proximal == "auto":
-        noise = noise_of_pass / n_rows
-        noise_of_steps = plan.mechanism.noise_multiplier * math.sqrt(n_steps) / max_iter / n_rows
+        noise = noise_of_pass / n_records
+        noise_of_steps = plan.mechanism.noise_multiplier * math.sqrt(n_steps) / max_iter / n_records
         strength = proximal_strength(row_norm, n_columns, noise, noise_of_steps)
-        proximal = max(strength, row_norm**2 * (batch_size / n_rows) / tuned.LARGEST_CURVATURE)
+        proximal = max(strength, row_norm**2 * (batch_size / n_records) / tuned.LARGEST_CURVATURE)
 
     def again(ratio, stretch):
         return plan_dpscd(
@@ -169,7 +170,7 @@ def plan_dpscd(
             clipping_norm=scaled(asked_clip, ratio),
             noisy_dual=noisy_dual,
             proximal=scaled(asked_proximal, ratio**2),
-            ranges=ranges,
+            target_releases=target_releases,
             ball=ball,
         )
 
@@ -189,17 +190,17 @@ def plan_dpscd_sequential(problem, budget, *, max_iter, batch_size, clipping_nor
     matters in one release a pass: `max_iter` Gaussians, without amplification.
     """
     if batch_size == "auto":
-        batch_size = auto_batch_size(problem.n_rows)
-    batch_size = resolve_batch_size(batch_size, problem.n_rows)
+        batch_size = auto_batch_size(problem.n_records)
+    batch_size = resolve_batch_size(batch_size, problem.n_records)
     return _plan(
         problem,
         budget,
-        PartitionSampler(problem.n_rows, batch_size, max_iter),
+        PartitionSampler(problem.n_records, batch_size, max_iter),
         batch_size=batch_size,
         clipping_norm=clipping_norm,
         bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
         size=problem.n_columns + batch_size,
-        prediction_per_release=problem.row_norm / (problem.alpha * problem.n_rows),
+        prediction_per_release=problem.row_norm / (problem.alpha * problem.n_records),
         largest_clip=_dual_range(problem, joint=True),
         pairwise=True,
     )
@@ -222,7 +223,7 @@ def plan_dpscd_primal(problem, budget, *, max_iter, batch_size, clipping_norm):
         batch_size=batch_size,
         clipping_norm=clipping_norm,
         bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
-        size=problem.n_rows + batch_size,
+        size=problem.n_records + batch_size,
         prediction_per_release=1.0,
         largest_clip=math.inf,
         pairwise=True,
@@ -245,7 +246,7 @@ def _plan(
     batch_size,
     noisy_dual=False,
     pairwise=False,
-    ranges=None,
+    target_releases=None,
     ball=None,
 ):
     """Return the plan of releases of `size` numbers an output, bounded by a multiple of the clip.
@@ -257,7 +258,7 @@ def _plan(
     more than `largest_clip`.
     """
     noise_multiplier = budget.calibrate(
-        beside=beside(ranges, ball),
+        beside=beside(target_releases, ball),
         sampling_rate=sampler.design["sampling_rate"],
         n_steps=sampler.design["n_steps"],
         pairwise=pairwise,
@@ -279,13 +280,13 @@ def _plan(
     )
     return DPSCDPlan(
         budget=budget,
-        n_rows=problem.n_rows,
+        n_records=problem.n_records,
         step=step,
         batch_size=batch_size,
         clipping_norm=clip,
         sampler=sampler,
         noisy_dual=noisy_dual,
-        ranges=ranges,
+        target_releases=target_releases,
         ball=ball,
     )
 

@@ -15,9 +15,10 @@ from skdp.linear_model._base import (
     POSITIVE,
     is_private,
     publish,
+    publish_coefs,
     weights_public,
 )
-from skdp.linear_model._fit import BaseLinear, budget_by, fit_to, read_rows
+from skdp.linear_model._fit import BaseLinear, budget_by, fit_to, publish_ball, read_rows
 from skdp.linear_model.dpsgd import _tuned as tuned
 from skdp.linear_model.dpsgd._method import DPSGD, sizes_of_steps
 
@@ -141,10 +142,11 @@ class BaseDPSGD(BaseLinear):
         )
 
 
-def take_in(model, method, rows, settings, also_public=()):
-    """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
+def take_in(model, method, rows, units, settings, also_public):
+    """Make the step of a call of `partial_fit`, and publish what it leads to.
 
-    `settings` must stay the same from call to call.
+    Targets are in `units`, or these are the classes. What stays the same from call to call are
+    `settings`, beside those of the method.
     """
     (n_rows, n_features, n_outputs), records = rows.sizes, rows.records()
     family, shape = rows.treatment.family, (n_outputs, method.n_columns(n_features))
@@ -161,7 +163,7 @@ def take_in(model, method, rows, settings, also_public=()):
     if budget.account is not None:
         name = token_hex(16)
         budget = replace(budget, account=budget.account._replace(states=(before.name, name)))
-    method = method.bounded_by(records)
+    bias, method = method.row_bounds.bias_in(None), method.bounded_by(records)
     plan = method.plan_call(
         rows.sizes, family, budget, scale=rows.scale, n_calls=n_calls, before=before.report
     )
@@ -184,7 +186,8 @@ def take_in(model, method, rows, settings, also_public=()):
         model._restate(report)
     model._stream = after
     publish(model, sizes_of_steps(plan, n_calls))
-    return mean if model.average else coefs
+    publish_ball(model, None)
+    publish_coefs(model, family, mean if model.average else coefs, bias, units)
 
 
 def declared_classes(model, classes):

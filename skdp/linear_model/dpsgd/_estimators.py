@@ -14,10 +14,9 @@ from skdp.linear_model._base import (
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    publish_coefs,
     weights_public,
 )
-from skdp.linear_model._fit import publish_ball, read_numbers_of
+from skdp.linear_model._fit import read_numbers_of
 from skdp.linear_model._memory import MemoryRows
 from skdp.linear_model.dpsgd._base import (
     CONSTRAINTS,
@@ -321,11 +320,14 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         weights = family.weigh(public_weight, len(targets))
 
         rows = MemoryRows(method.treatment(family), X, targets, weights)
-
-        also_public = weights_public(public_weight) + self._assumed()
-        coefs = take_in(self, method, rows, units[:2], also_public)
-        publish_ball(self, None)
-        publish_coefs(self, family, coefs, method.row_bounds.bias_in(None), units)
+        take_in(
+            self,
+            method,
+            rows,
+            units,
+            settings=(units.midpoint, units.half_width),
+            also_public=weights_public(public_weight) + self._assumed(),
+        )
         return self
 
     def _family(self, *, has_exposure=False):
@@ -638,10 +640,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         rows = MemoryRows(method.treatment(family), X, targets, weights)
         also_public = (CLASSES_READ,) if read_from_y else ()
         also_public += weights_public(public_weight)
-
-        coefs = take_in(self, method, rows, (), also_public)
-        publish_ball(self, None)
-        publish_coefs(self, family, coefs, method.row_bounds.bias_in(None), classes)
+        take_in(self, method, rows, classes, settings=(), also_public=also_public)
         self._classes_read = read_from_y
         return self
 

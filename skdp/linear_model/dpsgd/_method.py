@@ -71,7 +71,7 @@ class DPSGD(Method):
             if mechanism != "laplace":
                 raise ValueError("sample_epsilon needs mechanism='laplace'.")
             stated = check_sample_epsilon(stated, sizes[0], budget.epsilon)
-        ranges, ball, _ = self.plan_learning(sizes, family, budget, data_norm)
+        learnt, ball, _ = self.plan_learning(sizes, family, budget, data_norm)
         if mechanism == "laplace":
             return plan_dpsgd_laplace(
                 problem,
@@ -89,7 +89,7 @@ class DPSGD(Method):
             max_iter=self.max_iter,
             batch_size=self.batch_size,
             clipping_norm=self.clipping_norm,
-            ranges=ranges,
+            target_releases=learnt,
             ball=ball,
         )
 
@@ -145,17 +145,17 @@ class DPSGD(Method):
 
     def _problem(self, sizes, family, scale):
         """Return the public numbers that a plan is made of."""
-        n_rows, n_features, n_outputs = sizes
+        n_records, n_features, n_outputs = sizes
         penalty = self._penalty_of(family)
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         if self.longest is not None:
             row_norm = min(max(self.longest, 1e-15 * row_norm), LARGEST_NORM)
         n_columns = self.n_columns(n_features)
         return DPSGDProblem(
-            n_rows=n_rows,
+            n_records=n_records,
             n_columns=n_columns,
             n_outputs=n_outputs,
-            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+            rounding_slack=summation_slack(n_records, n_columns, n_outputs, BLOCK_ROWS),
             loss=family.loss(n_outputs),
             scale=scale or family.weight_scale(n_outputs),
             row_norm=row_norm,

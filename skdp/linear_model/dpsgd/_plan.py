@@ -84,8 +84,8 @@ class DPSGDPlan(SteppedPlan):
     from 1, is ``eta0 * t ** -power``; `momentum` is the share of a step's direction that is that of
     the last one, and `radius` what the model is cut to. `event` is that of all calls of a stream,
     and `same_clip` tells whether all releases that are reported had this bound. Where records ask
-    for different `noise_multipliers`, of shape (n_rows,), `full_step_noise` is the noise multiplier
-    over size up to which a batch takes a full step.
+    for different `noise_multipliers`, of shape (n_records,), `full_step_noise` is the noise
+    multiplier over size up to which a batch takes a full step.
     """
 
     batch_size: int
@@ -178,22 +178,22 @@ class StepSizes:
 
 
 def plan_dpsgd(
-    problem, budget, steps, *, max_iter, batch_size, clipping_norm, ranges=None, ball=None
+    problem, budget, steps, *, max_iter, batch_size, clipping_norm, target_releases=None, ball=None
 ):
     """Plan DP-SGD: one Gaussian release of a bounded sum over a Poisson batch per step.
 
-    There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
-    ``batch_size / n_rows``; `max_iter` "auto" is 10. Beside the releases of `ranges`
+    There are ``ceil(max_iter * n_records / batch_size)`` steps at the sampling rate
+    ``batch_size / n_records``; `max_iter` "auto" is 10. Beside the releases of `target_releases`
     and a `ball` they have more noise; batches and noise don't depend on how long rows are.
     """
     max_iter = tuned.GAUSSIAN_PASSES if max_iter == "auto" else check_count(max_iter, "max_iter")
     if batch_size == "auto":
         batch_size = auto_poisson_size(problem, max_iter, budget.calibrate())
-    batch_size = resolve_batch_size(batch_size, problem.n_rows)
-    n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
-    sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
+    batch_size = resolve_batch_size(batch_size, problem.n_records)
+    n_steps = math.ceil(max_iter * problem.n_records / batch_size)
+    sampler = PoissonSampler(problem.n_records, batch_size / problem.n_records, n_steps)
     noise_multiplier = budget.calibrate(
-        beside=beside(ranges, ball), sampling_rate=sampler.rate, n_steps=n_steps
+        beside=beside(target_releases, ball), sampling_rate=sampler.rate, n_steps=n_steps
     )
     noise = _unit_noise("gaussian", problem, noise_multiplier) / batch_size
     slope = auto_slope(problem, noise / math.sqrt(n_steps))
@@ -209,13 +209,13 @@ def plan_dpsgd(
             max_iter=max_iter,
             batch_size=batch_size,
             clipping_norm=scaled(clipping_norm, ratio),
-            ranges=ranges,
+            target_releases=target_releases,
             ball=ball,
         )
 
     return DPSGDPlan(
         budget=budget,
-        n_rows=problem.n_rows,
+        n_records=problem.n_records,
         step=release,
         batch_size=batch_size,
         n_passes=max_iter,
@@ -225,7 +225,7 @@ def plan_dpsgd(
         power=steps.power,
         radius=_radius(problem, release),
         sampler=sampler,
-        ranges=ranges,
+        target_releases=target_releases,
         ball=ball,
         again=again,
     )
@@ -254,14 +254,14 @@ def plan_dpsgd_laplace(
     n_entries = problem.n_columns * problem.n_outputs
     unit_noise = _unit_noise("laplace", problem, noise_multiplier)
     if batch_size != "auto":
-        batch_size = resolve_batch_size(batch_size, problem.n_rows)
+        batch_size = resolve_batch_size(batch_size, problem.n_records)
     largest, full_step = None, math.inf
     if multipliers is None:
         if batch_size == "auto":
-            size = auto_disjoint_size(problem.n_rows, n_entries, noise_multiplier)
-            batch_size = min(problem.n_rows, int(size))
-        sampler = PartitionSampler(problem.n_rows, batch_size, max_iter)
-        noise = unit_noise * sampler.n_parts / problem.n_rows
+            size = auto_disjoint_size(problem.n_records, n_entries, noise_multiplier)
+            batch_size = min(problem.n_records, int(size))
+        sampler = PartitionSampler(problem.n_records, batch_size, max_iter)
+        noise = unit_noise * sampler.n_parts / problem.n_records
     else:
         sampler, noises = sort_by_budget(multipliers, n_entries, max_iter, batch_size)
         if batch_size == "auto":
@@ -275,7 +275,7 @@ def plan_dpsgd_laplace(
     first = steps.first(problem, clip, noise, sampler.n_steps)
     return DPSGDPlan(
         budget=budget,
-        n_rows=problem.n_rows,
+        n_records=problem.n_records,
         step=release,
         batch_size=batch_size,
         n_passes=max_iter,
@@ -298,10 +298,10 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
     many will follow. `before` is the report of the calls so far: records of different calls are
     different, so that their guarantees don't add up.
     """
-    noise_multiplier, n_rows = budget.calibrate_pure(), problem.n_rows
+    noise_multiplier, n_records = budget.calibrate_pure(), problem.n_records
     slope = tuned.STREAM_SLOPE if math.isfinite(problem.loss.smoothness) else 1.0
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
-    noise = _unit_noise("laplace", problem, noise_multiplier) / n_rows
+    noise = _unit_noise("laplace", problem, noise_multiplier) / n_records
     first = steps.first(problem, clip, noise, n_calls, with_momentum=False)
     epsilon, smallest, largest = float(budget.epsilon), noise_multiplier, noise_multiplier
     if before is not None:
@@ -318,16 +318,16 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
     )
     return DPSGDPlan(
         budget=replace(budget, epsilon=epsilon, delta=0.0),
-        n_rows=n_rows,
+        n_records=n_records,
         step=release,
-        batch_size=n_rows,
+        batch_size=n_records,
         n_passes=1,
         clipping_norm=release.bound,
         eta0=first.eta0 * float(n_calls) ** -steps.power,
         momentum=first.momentum,
         power=0.0,
         radius=_radius(problem, release),
-        sampler=PartitionSampler(n_rows, n_rows, 1),
+        sampler=PartitionSampler(n_records, n_records, 1),
         event=event,
         notes=(_STREAM.format(epsilon),),
         same_clip=before is None or before.clipping == clip,
@@ -371,15 +371,15 @@ def auto_poisson_size(problem, n_passes, noise_of_fit):
 
     `noise_of_fit` is the noise multiplier of one release of all rows that spends the whole budget.
     The noise of all steps together hardly depends on the size while the multiplier of a step,
-    ``noise_of_fit * sqrt(n_passes * size / n_rows)`` then, is LOUD_NOISE_MULTIPLIER or more.
+    ``noise_of_fit * sqrt(n_passes * size / n_records)`` then, is LOUD_NOISE_MULTIPLIER or more.
     Without smoothness steps can't be longer instead of more, and batches stay small.
     """
-    n_rows = problem.n_rows
-    size = math.sqrt(n_rows) / tuned.POISSON_BATCH_DIVISOR
+    n_records = problem.n_records
+    size = math.sqrt(n_records) / tuned.POISSON_BATCH_DIVISOR
     if noise_of_fit > 0.0 and math.isfinite(problem.loss.smoothness):
-        loud = (tuned.LOUD_NOISE_MULTIPLIER / noise_of_fit) ** 2 * n_rows / n_passes
-        size = max(2.0 * size, min(loud, n_rows * n_passes / tuned.FEWEST_STEPS))
-    return min(n_rows, max(tuned.SMALLEST_BATCH, round(size)))
+        loud = (tuned.LOUD_NOISE_MULTIPLIER / noise_of_fit) ** 2 * n_records / n_passes
+        size = max(2.0 * size, min(loud, n_records * n_passes / tuned.FEWEST_STEPS))
+    return min(n_records, max(tuned.SMALLEST_BATCH, round(size)))
 
 
 def auto_slope(problem, noise):
@@ -408,15 +408,15 @@ def _sum_of_powers(n_steps, exponent):
     return 1.0 + (float(n_steps) ** (1.0 - exponent) - 1.0) / (1.0 - exponent)
 
 
-def auto_disjoint_size(n_rows, n_entries, noise_multiplier):
+def auto_disjoint_size(n_records, n_entries, noise_multiplier):
     """Return the size of disjoint batches, at least 8 and at most a share of the rows.
 
     Larger batches drown less in noise and leave fewer steps; in between, the best size was found to
     grow with the square root of the number of rows times the noise. Numbers or arrays.
     """
     noise = noise_multiplier * math.sqrt(n_entries + 1.0)
-    size = np.rint(np.sqrt(n_rows * noise) / tuned.DISJOINT_BATCH_DIVISOR)
-    size = np.minimum(size, n_rows // tuned.FEWEST_DISJOINT_BATCHES)
+    size = np.rint(np.sqrt(n_records * noise) / tuned.DISJOINT_BATCH_DIVISOR)
+    size = np.minimum(size, n_records // tuned.FEWEST_DISJOINT_BATCHES)
     return np.maximum(tuned.SMALLEST_BATCH, size)
 
 
@@ -430,15 +430,15 @@ def sort_by_budget(multipliers, n_entries, n_passes, batch_size):
     it. A quieter record, one of a smaller multiplier, counts as one of these, and a noisier one as
     the share of information that it has, which is inverse to the square of its noise.
     """
-    n_rows = multipliers.size
+    n_records = multipliers.size
     ordered = np.sort(multipliers)
     if batch_size == "auto":
         information = ordered**-2.0
         noisier = np.cumsum(information[::-1])[::-1] - information
-        n_alike = np.arange(1, n_rows + 1) + ordered**2 * noisier
-        wanted = np.minimum(n_rows, auto_disjoint_size(n_alike, n_entries, ordered))
+        n_alike = np.arange(1, n_records + 1) + ordered**2 * noisier
+        wanted = np.minimum(n_records, auto_disjoint_size(n_alike, n_entries, ordered))
     else:
-        wanted = np.full(n_rows, batch_size)
+        wanted = np.full(n_records, batch_size)
     ends = _ends(wanted)
     sizes = np.diff(ends, prepend=0)
     sampler = SortedPartitionSampler(multipliers, tuple(sizes.tolist()), n_passes)

@@ -279,7 +279,7 @@ class LabelAggregate:
         return WALRPlan(
             budget=LabelBudget(self.epsilon, self.delta),
             noise_multiplier=self.noise_multiplier,
-            n_rows=self.n_rows,
+            n_records=self.n_rows,
             n_columns=self.sums.shape[1],
             n_classes=self.classes.size,
             n_parts=len(self.names),
@@ -295,9 +295,8 @@ class LabelAggregate:
             public.append(WEIGHTS_STATED)
         if len(self.names) > 1:
             public.append(_DISJOINT)
-        return self._plan.report(
-            reproducible=self.reproducible, also_public=tuple(public), clipping=self.sensitivity
-        )
+        report = self._plan.report(reproducible=self.reproducible, also_public=tuple(public))
+        return dataclasses.replace(report, clipping=self.sensitivity)
 
     def __add__(self, other):
         if not isinstance(other, LabelAggregate):
@@ -425,7 +424,7 @@ class ResponseAggregate(LabelAggregate):
         return ResponsePlan(
             budget=LabelBudget(self.epsilon, self.delta),
             flip_probability=self.flip_probability,
-            n_rows=self.n_rows,
+            n_records=self.n_rows,
             n_classes=self.classes.size,
             n_parts=len(self.names),
         )

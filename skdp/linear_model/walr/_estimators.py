@@ -253,10 +253,8 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         TypeError
             If X is of a kind that can't be read.
         """
-        # 1. scikit-learn's contract
         X, y = validate_numbers(self, X, y, order="C")
 
-        # 2. bound the data, 3. plan from public numbers; and release
         names = getattr(self, "feature_names_in_", None)
         options = Options(
             fit_intercept=self.fit_intercept,
@@ -272,7 +270,6 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         account = self._account()
         public, aggregate = release_labels(X, y, names, options, account, public_weight)
 
-        # 4. solve, 5. publish
         return self._train(public, aggregate)
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -341,11 +338,9 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
 
     def _train(self, public, aggregate):
         """Fit to an aggregate of these rows; nothing from here on knows a label."""
-        # 4. solve
         with single_threaded_blas, np.errstate(all="ignore"):
             weights, alpha, n_iter = self._solve(public, *consistent_means(aggregate))
 
-        # 5. publish
         publish_coefs(self, self._family(), weights, aggregate.bias, aggregate.classes.copy())
         self.alpha_, self.n_iter_ = alpha, n_iter
         self.aggregate_, self.privacy_report_ = aggregate, aggregate.report

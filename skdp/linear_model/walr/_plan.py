@@ -42,11 +42,11 @@ class LabelBudget(Budget):
         *NOT_COVERED,
     )
 
-    def calibrate(self, **design):
-        """Return the noise multiplier of the one release that spends this."""
+    def calibrate_sums(self):
+        """Return the noise multiplier of the one Gaussian release that spends this."""
         if self.mechanism == "classic" and self.is_private:
             return calibrate_classic(self.epsilon, self.delta)
-        return super().calibrate(**design)
+        return self.calibrate()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,7 +94,7 @@ class WALRPlan(Plan):
             bound=math.sqrt(2.0) if several else 1.0,
             noise_multiplier=self.noise_multiplier,
             size=self.n_columns * (self.n_classes if several else 1),
-            n_records=self.n_rows,
+            n_records=self.n_records,
             rounding_slack=self.rounding_slack,
             pairwise=True,
             design={"n_parts": self.n_parts},
@@ -135,7 +135,7 @@ class ResponsePlan(Plan):
         return RandomizedResponseEvent(flip, n_classes, n_parts=self.n_parts)
 
 
-def plan_walr(budget, *, compare, n_rows, n_columns, n_classes, rounding_slack):
+def plan_walr(budget, *, compare, n_records, n_columns, n_classes, rounding_slack):
     """Return the plans of which one is to be run: the budget's mechanism, or both for "auto".
 
     If these aren't to be compared, "auto" is Gaussian unless delta is 0.
@@ -146,8 +146,8 @@ def plan_walr(budget, *, compare, n_rows, n_columns, n_classes, rounding_slack):
     if not pure:
         gaussian = WALRPlan(
             budget=budget,
-            noise_multiplier=budget.calibrate(),
-            n_rows=n_rows,
+            noise_multiplier=budget.calibrate_sums(),
+            n_records=n_records,
             n_columns=n_columns,
             n_classes=n_classes,
             rounding_slack=rounding_slack,
@@ -158,7 +158,7 @@ def plan_walr(budget, *, compare, n_rows, n_columns, n_classes, rounding_slack):
             # Flipped labels have no use for a delta.
             budget=replace(budget, delta=0.0),
             flip_probability=calibrate_response(budget.epsilon, n_classes=n_classes),
-            n_rows=n_rows,
+            n_records=n_records,
             n_classes=n_classes,
         )
         plans.append(response)

@@ -161,7 +161,6 @@ def release_labels(X, y, feature_names, options, account, public_weight):
     weights = _weights(public_weight, len(y))
     classes, targets = encode_labels(y, options.classes)
 
-    # 2. bound the data
     norms, norm_read = row_norms(X), options.data_norm is None
     data_norm = _largest(norms) if norm_read else check_positive(options.data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
@@ -177,14 +176,13 @@ def release_labels(X, y, feature_names, options, account, public_weight):
         bias=bias,
     )
 
-    # 3. plan from public numbers
     if rows.n_columns > tuned.LARGEST_N_COLUMNS:
         raise ValueError(_TOO_MANY_COLUMNS)
     few, shape = rows.n_columns <= tuned.LARGEST_ADAPTED_COLUMNS, options.noise_shape
     plans = plan_walr(
         budget,
         compare=few,
-        n_rows=len(y),
+        n_records=len(y),
         n_columns=rows.n_columns,
         n_classes=classes.size,
         rounding_slack=summation_slack(*X.shape, targets.shape[1], BLOCK),
@@ -196,7 +194,6 @@ def release_labels(X, y, feature_names, options, account, public_weight):
         design = best_design(multiplied, plans, adapted=adapted)
         run = design.plan.start(options.random_state)
 
-        # 4. release
         released = design.release_sums(targets, run)
         part_sums = multiplied.total[np.newaxis]
     return public, make_aggregate(
@@ -236,7 +233,7 @@ def make_aggregate(
     return aggregate(
         sums=released.sums,
         noise_cov=released.noise_cov,
-        n_rows=plan.n_rows,
+        n_rows=plan.n_records,
         classes=classes,
         data_norm=data_norm,
         bias=bias,

@@ -68,7 +68,7 @@ def expected_steps(plan, rules, *, moment=None, radius=None):
         moment = block_diag(moment, problem.bias**2)
     known = moment
     if plan.moment is not None:
-        known = moment + plan.moment_noise / problem.n_rows * _typical_noise(problem.n_columns)
+        known = moment + plan.moment_noise / problem.n_records * _typical_noise(problem.n_columns)
     elif plan.public_moment is None:
         known = None
     steps = choose_steps(whiten(known, plan), plan, rules)

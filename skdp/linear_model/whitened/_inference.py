@@ -8,6 +8,7 @@ from skdp._ball._plan import fine_bins_below
 from skdp._ball._solver import share_beyond
 from skdp._release.mechanisms import as_symmetric
 from skdp._rows.inference_queries import CountsOfMappedLengths, SharesAndLosses, SumOfCurvatures
+from skdp._rows.rows import Rows
 from skdp._rows.slope_queries import SecondMoment, SumOfSlopes
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._plan import (
@@ -19,7 +20,7 @@ from skdp.linear_model.whitened._plan import (
     MOMENT,
     SETTLING,
 )
-from skdp.linear_model.whitened._solver import Steps, whiten
+from skdp.linear_model.whitened._solver import WhitenedSteps, whiten
 from skdp.linear_model.whitened._standard_errors import (
     Releases,
     Taken,
@@ -138,17 +139,17 @@ _SMALLEST_SHARE = 1e-6
 
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
-def solve_inference(rows, *, plan, model, run):
+def solve_inference(rows: Rows, *, plan, model, run):
     r"""Minimise mean loss + alpha ||w||^2 / 2 by Newton's steps, and say how sure the result is.
 
     In the coordinates u of ``w = A u``, with A as in `solve_whitened` and :math:`H_t` a curvature
     made of releases, :math:`u_{t+1} = u_t - \gamma_t H_t^{-1} g_t` with gains of 1 while steps
-    settle, and falling ones afterwards. Returns the weights, of shape (1, p), and `Steps`.
+    settle, and falling ones afterwards. Returns the weights, of shape (1, p), and `WhitenedSteps`.
     """
-    problem, n_rows = plan.problem, plan.n_rows
+    problem, n_records = plan.problem, plan.n_records
     query = SecondMoment(run.mechanism(MOMENT), largest_trace=problem.row_norm**2)
     released = run.ask(MOMENT, rows, query)
-    moment = as_symmetric(released, problem.n_columns) / n_rows
+    moment = as_symmetric(released, problem.n_columns) / n_records
     nothing = np.full((1, problem.n_columns), np.nan)
     if not np.isfinite(moment).all():
         return nothing, None
@@ -162,22 +163,23 @@ def solve_inference(rows, *, plan, model, run):
     clip = plan.clipping_norm
     if clip == "auto":
         clip = model.rules.settling_clip * math.sqrt(columns)
-    lengths, taken, share_shortened = rows.bound_slopes(white.A, clip), Taken(0.0, 0.0), 0.0
+    rows.bound_slopes(white.A, clip)
+    taken, share_shortened = Taken(0.0, 0.0), 0.0
     if plan.lengths is not None:
         mechanism, bins = run.mechanism(MAPPED_LENGTHS), fine_bins_below(longest)
         counts = run.ask(MAPPED_LENGTHS, rows, CountsOfMappedLengths(bins, mechanism))
-        longest, taken = shorter(counts, mechanism.noise_std, bins, n_rows)
-        share_shortened = share_beyond(counts, bins, longest, n_rows)
+        longest, taken = shorter(counts, mechanism.noise_std, bins, n_records)
+        share_shortened = share_beyond(counts, bins, longest, n_records)
         rows.shorten(longest)
     # No row's slope is longer.
     largest = model.steepest * longest if problem.bounded_targets else math.inf
     if plan.clipping_norm == "auto":
         clip = min(clip, largest)
-        rows.bound_slopes(white.A, clip, lengths)
+        rows.rebound_slopes(clip)
 
     def gradient(u, steps):
         released = steps.ask(rows, SumOfSlopes(u[:, np.newaxis], steps.mechanism))
-        return released[:, 0] / n_rows + mapped.penalty @ u
+        return released[:, 0] / n_records + mapped.penalty @ u
 
     def newton(u, g, correction):
         step = inverse_of(model.curvature(mapped, u, correction) + mapped.penalty) @ g
@@ -187,8 +189,8 @@ def solve_inference(rows, *, plan, model, run):
     def means(name, u):
         mechanism = run.mechanism(name)
         total = run.ask(name, rows, SharesAndLosses(model, u[:, np.newaxis], mechanism))
-        share, *lost = total / n_rows
-        return max(float(share), mechanism.noise_std / n_rows, _SMALLEST_SHARE), *lost
+        share, *lost = total / n_records
+        return max(float(share), mechanism.noise_std / n_records, _SMALLEST_SHARE), *lost
 
     u = np.zeros(problem.n_columns)
     stretch, n_kept = white.stretch * plan.stretch, plan.n_steps - plan.n_settling
@@ -200,13 +202,13 @@ def solve_inference(rows, *, plan, model, run):
     correction = model.correction(first_share, mapped, u)
     if plan.clipping_norm == "auto" and plan.budget.is_private:
         noise = plan.steps.noise_multiplier * math.sqrt(plan.n_steps / n_kept)
-        jitter = np.square(columns * mechanism.noise_std / n_rows)
-        clip = min(model.next_clip(clip, first_share, jitter, noise, n_rows / columns), largest)
-        rows.bound_slopes(white.A, clip, lengths)
+        jitter = np.square(columns * mechanism.noise_std / n_records)
+        clip = min(model.next_clip(clip, first_share, jitter, noise, n_records / columns), largest)
+        rows.rebound_slopes(clip)
     mechanism = run.bound(KEPT, clip, stretch=stretch)
     steps, kept = run.steps(KEPT, n_kept), []
     curvature = model.curvature(mapped, u, correction) + mapped.penalty
-    noise_of_gradient = mechanism.noise_std / n_rows
+    noise_of_gradient = mechanism.noise_std / n_records
     least_gain = _least_gain(model.rules.calm, noise_of_gradient, mapped.moment, curvature)
     for _ in range(n_kept):
         g = gradient(u, steps)
@@ -222,8 +224,8 @@ def solve_inference(rows, *, plan, model, run):
     if plan.budget.is_private:
         bound = model.matrix_bound(clip, last_share, columns, longest)
     of_matrix = run.bound(MATRIX, bound)
-    query = SumOfCurvatures(model, u[:, np.newaxis], bound, of_matrix)
-    released = run.ask(MATRIX, rows, query)
+    curvatures = SumOfCurvatures(model, u[:, np.newaxis], bound, of_matrix)
+    released = run.ask(MATRIX, rows, curvatures)
     if not all(np.isfinite(part).all() for part in (u, released)):
         return nothing, None
     rest = problem.bias**2
@@ -235,14 +237,14 @@ def solve_inference(rows, *, plan, model, run):
             u=u,
             mean_u=mean_u,
             mean_gradient=np.mean([g for _, g in kept], axis=0),
-            gradient_noise=mechanism.noise_std / (n_rows * math.sqrt(len(kept))),
+            gradient_noise=mechanism.noise_std / (n_records * math.sqrt(len(kept))),
             share=last_share,
             columns=columns,
             lost=max(float(lost), 0.0) if is_cut else 0.0,
-            lost_noise=plan.means.mechanism.noise_std / n_rows if is_cut else 0.0,
+            lost_noise=plan.means.mechanism.noise_std / n_records if is_cut else 0.0,
             clip=clip,
-            matrix=as_symmetric(released, problem.n_columns) / n_rows,
-            matrix_noise=of_matrix.noise_std / n_rows,
+            matrix=as_symmetric(released, problem.n_columns) / n_records,
+            matrix_noise=of_matrix.noise_std / n_records,
             spread=float(spread),
             longest=longest,
             taken=taken,
@@ -251,11 +253,19 @@ def solve_inference(rows, *, plan, model, run):
         plan,
         model,
     )
-    steps = Steps(plan.n_steps, 1.0, 0.0, plan.n_settling, clip, errors=errors, white=white)
+    steps = WhitenedSteps(
+        n_steps=plan.n_steps,
+        size=1.0,
+        momentum=0.0,
+        first=plan.n_settling,
+        clip=clip,
+        errors=errors,
+        white=white,
+    )
     return (white.A @ errors.u)[np.newaxis], steps
 
 
-def shorter(counts, noise, bins, n_rows):
+def shorter(counts, noise, bins, n_records):
     """Return what mapped rows are shortened to, and how much of a direction that takes at most.
 
     From counts of rows by their length. A direction has a mean square of about 1, of which rows as
@@ -263,7 +273,7 @@ def shorter(counts, noise, bins, n_rows):
     taken, or where too much may be lost, the longest.
     """
     ends = np.square([bins.end(place) for place in range(bins.n_bins)])
-    taken = np.maximum(ends - ends[:, np.newaxis], 0.0) / n_rows
+    taken = np.maximum(ends - ends[:, np.newaxis], 0.0) / n_records
     lost = np.maximum(taken @ counts, 0.0)
     hidden = noise * np.linalg.norm(taken, axis=1)
     is_fair = lost + hidden <= tuned.LARGEST_SHARE_TAKEN

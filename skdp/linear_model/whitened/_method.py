@@ -135,7 +135,7 @@ class Whitened(Method):
                 self.rows_per_group, budget, n_records, n_columns, self.moment_budget
             )
         problem = WhitenedProblem(
-            n_rows=n_records,
+            n_records=n_records,
             n_columns=n_columns,
             n_outputs=n_outputs,
             # To the moment all rows of a group are one, whose length is the root of their squares'.
@@ -158,7 +158,7 @@ class Whitened(Method):
             problem,
             budget,
             ball=ball,
-            ranges=learnt,
+            target_releases=learnt,
             last=() if learnt is None else learnt.last,
             left=1.0 - spent,
             moment_budget=self.moment_budget,

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from skdp._ball._plan import N_LENGTHS, BallPlan, TargetReleases, TargetsPlan
+from skdp._ball._plan import N_LENGTHS, BallPlan, TargetReleases
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._release.plan import SPLIT_SLACK, Plan
 from skdp._release.release import Planned, Release, costs_of, named
@@ -18,7 +18,7 @@ from skdp.linear_model._plan import STEPS, learnt_before
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._moment import as_training_has_it
 
-# Runs and reports call releases besides ranges, the ball and steps so.
+# Runs and reports call releases besides those of targets, the ball and steps so.
 MOMENT = "second moment"
 MAPPED_LENGTHS, SETTLING, KEPT = "lengths of mapped rows", "steps that settle", "steps"
 FIRST_MEAN, MEANS, MATRIX = "first mean of weights", "means of weights", "matrix of weights"
@@ -48,7 +48,7 @@ class WhitenedProblem:
     weights `WeightScale`.
     """
 
-    n_rows: int
+    n_records: int
     n_columns: int
     n_outputs: int
     row_norm: float
@@ -70,7 +70,7 @@ class WhitenedPlan(Plan):
     to together: T Gaussian releases of multiplier ``s sqrt(T)`` are one of multiplier s to the
     accountant, whatever T is.
 
-    `ranges`, if it isn't None, says how ranges of the targets are learnt, first of all, and `ball`
+    `target_releases`, if it isn't None, says what is learnt of targets, first of all, and `ball`
     how the ball of the rows is learnt; the problem's row_norm and bias are then those of the radius
     1, until `following`. `moment` is of the sum of rows' outer products with themselves, and None
     if it isn't bought; `public_moment`, of rows as they are, may stand in its place.
@@ -86,7 +86,7 @@ class WhitenedPlan(Plan):
     steps: Release
     noise: float
     ball: BallPlan | None = None
-    ranges: TargetsPlan | TargetReleases | None = None
+    target_releases: TargetReleases | None = None
     last: tuple[Planned, ...] = ()
     roughness: np.ndarray | None = None
     stretch: float = 1.0
@@ -138,7 +138,7 @@ class WhitenedPlan(Plan):
     @property
     def noise_in_predictions(self):
         """Noise of one release of everything, a mean of rows, in a prediction."""
-        return self.noise * self.problem.n_columns / self.n_rows
+        return self.noise * self.problem.n_columns / self.n_records
 
     def for_slopes(self, slopes):
         """Return the plan for slopes as releases tell of them, see `Slopes`."""
@@ -169,18 +169,14 @@ class WhitenedPlan(Plan):
             outside=outside,
         )
 
-    def report(self, *, steps=None, **changes):
-        """Return the report of a run of this plan, by the number of its steps; see `Plan.report`.
-
-        Until the moment is released, one stands for all.
-        """
-        n_steps = 1 if steps is None else steps.n_steps
-        return super().report(costs=costs_of(self._releases_in(n_steps)), **changes)
+    def costs_after(self, steps):
+        """Return what a run cost; one step stands for all until it is known how many there are."""
+        return self.costs if steps is None else costs_of(self._releases_in(steps.n_steps))
 
     def _releases_in(self, n_steps):
         """Return what is released in so many steps."""
         return (
-            *learnt_before(self.ranges, self.ball),
+            *learnt_before(self.target_releases, self.ball),
             *named(MOMENT, self.moment),
             *named(STEPS, self.steps.split(n_steps)),
             *self.last,
@@ -231,7 +227,7 @@ def plan_whitened(
     public_moment=None,
     roughness=None,
     ball=None,
-    ranges=None,
+    target_releases=None,
     last=(),
     left=1.0,
 ):
@@ -264,7 +260,7 @@ def plan_whitened(
     momentum = _unless_auto(_check_share, momentum, "momentum")
     if moment_budget > 0.0 and problem.n_columns > tuned.LARGEST_N_COLUMNS:
         raise ValueError(_TOO_MANY_COLUMNS)
-    release = partial(budget.release, n_records=problem.n_rows, slack=problem.rounding_slack)
+    release = partial(budget.release, n_records=problem.n_records, slack=problem.rounding_slack)
     moment = None
     if moment_budget > 0.0:
         trace, size = problem.row_norm**2, _moment_size(problem)
@@ -274,14 +270,14 @@ def plan_whitened(
     size = problem.n_columns * problem.n_outputs
     return WhitenedPlan(
         budget=budget,
-        n_rows=problem.n_rows,
+        n_records=problem.n_records,
         problem=problem,
         moment=moment,
         public_moment=public_moment,
         steps=release(bound=1.0, share=left * (1.0 - moment_budget), size=size),
         noise=budget.calibrate(),
         ball=ball,
-        ranges=ranges,
+        target_releases=target_releases,
         last=last,
         roughness=roughness,
         max_iter=max_iter,
@@ -322,7 +318,7 @@ class InferencePlan(WhitenedPlan):
         n_kept = self.n_steps - self.n_settling
         kept = replace(steps, design={**steps.design, "n_steps": n_kept})
         return (
-            *learnt_before(self.ranges, self.ball),
+            *learnt_before(self.target_releases, self.ball),
             *named(MOMENT, self.moment),
             *named(MAPPED_LENGTHS, self.lengths),
             *named(SETTLING, settling),
@@ -345,7 +341,7 @@ def plan_inference(
     average,
     public_moment=None,
     ball=None,
-    ranges=None,
+    target_releases=None,
     last=(),
     left=1.0,
 ):
@@ -385,7 +381,7 @@ def plan_inference(
         momentum=momentum,
         average=average,
         ball=ball,
-        ranges=ranges,
+        target_releases=target_releases,
         last=last,
         left=left,
     )
@@ -401,7 +397,7 @@ def plan_inference(
         1.0 - share - tuned.SHARE_OF_FIRST_MEAN - tuned.SHARE_OF_MEANS - tuned.SHARE_OF_MATRIX
     ) - share_of_lengths
     noise = SPLIT_SLACK * plain.noise / math.sqrt(left * share_of_steps)
-    release = partial(budget.release, n_records=problem.n_rows, slack=problem.rounding_slack)
+    release = partial(budget.release, n_records=problem.n_records, slack=problem.rounding_slack)
     # Two sums of numbers in [0, 1], and two one-hot vectors or matrices, are at most so far apart.
     pair = math.sqrt(2.0)
     lengths = None
@@ -409,13 +405,13 @@ def plan_inference(
         lengths = release(bound=1.0, pair_bound=pair, share=left * share_of_lengths, size=N_LENGTHS)
     return InferencePlan(
         budget=budget,
-        n_rows=problem.n_rows,
+        n_records=problem.n_records,
         problem=problem,
         moment=plain.moment,
         steps=replace(plain.steps, noise_multiplier=noise),
         noise=plain.noise,
         ball=ball,
-        ranges=ranges,
+        target_releases=target_releases,
         max_iter=plain.max_iter,
         clipping_norm=plain.clipping_norm,
         step_size=plain.step_size,

@@ -9,6 +9,7 @@ from scipy.optimize import isotonic_regression
 from scipy.sparse import dia_array, issparse
 
 from skdp._release.mechanisms import as_symmetric
+from skdp._rows.rows import AsksSlopes, Rows
 from skdp._rows.slope_queries import SecondMoment, SumOfSlopes
 from skdp.linear_model._plan import STEPS
 from skdp.linear_model.whitened import _tuned as tuned
@@ -67,7 +68,7 @@ def whiten(moment, plan):
         signal = np.maximum(values, 0.0)
         hidden = values.size * max(values[-1], 1e-300) * 2.0**-50
     else:
-        hidden = plan.moment_noise / problem.n_rows * math.sqrt(values.size / 2.0)
+        hidden = plan.moment_noise / problem.n_records * math.sqrt(values.size / 2.0)
         is_public = plan.moment is None
         signal = np.clip(values, 0.0, largest) if is_public else shrink(values, hidden)
         # Every row has the intercept's constant, and none is longer than its bound.
@@ -119,7 +120,7 @@ def shrink_signed(values, noise):
     return isotonic_regression(values - 2.0 * noise / values.size * pull).x
 
 
-class Steps(NamedTuple):
+class WhitenedSteps(NamedTuple):
     """The steps that are taken: each is ``v <- momentum v + gradient``, ``w <- w - size v``.
 
     Those that follow the curvature divide by it instead, and have no momentum. Their size is that
@@ -151,7 +152,7 @@ class Steps(NamedTuple):
 
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
-def solve_whitened(rows, *, plan, rules, run, start=None):
+def solve_whitened(rows: Rows, *, plan, rules, run, start=None):
     r"""Minimise mean loss + alpha ||w - w_0||^2 / 2 by noisy gradient steps on whitened rows.
 
     Releases the rows' second moment, and takes steps in the coordinates u of ``w = A u``, in which
@@ -166,15 +167,14 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
     from step to step is made of releases, and so are A, C, m and the number of steps.
     Steps begin at the weights `start` of shape (k, p), which follow from earlier releases, and the
     penalty is of the distance from there; None is 0.
-    `rows` are `MemoryRows`, or rows in partitions, which answer the same queries. The weights that
-    are returned, with the steps, have the shape (k, p).
+    The weights that are returned, with the steps, have the shape (k, p).
     """
     problem = plan.problem
     moment = plan.known_moment
     if plan.moment is not None:
         query = SecondMoment(run.mechanism(MOMENT), largest_trace=problem.row_norm**2)
         released = run.ask(MOMENT, rows, query)
-        moment = as_symmetric(released, problem.n_columns) / problem.n_rows
+        moment = as_symmetric(released, problem.n_columns) / problem.n_records
         if not np.isfinite(moment).all():
             # Rows that nothing bounds: weights that aren't finite are refused by the caller.
             return np.full((problem.n_outputs, problem.n_columns), np.nan), None
@@ -191,15 +191,17 @@ def solve_whitened(rows, *, plan, rules, run, start=None):
     total = np.zeros_like(w)
     run.bound(STEPS, steps.clip, stretch=white.stretch * plan.stretch)
     release = run.steps(STEPS, steps.n_steps)
-    way, noise_of_sum = GradientSteps(steps.size, steps.momentum), release.mechanism.noise_std
-    asked, n_asked = rows, problem.n_rows
+    noise_of_sum = release.mechanism.noise_std
+    asked: AsksSlopes = rows
+    n_asked = problem.n_records
     if steps.n_of_sample:
         asked, n_asked = rows.sampled_slopes(run.sample(plan.ball.sample)), plan.ball.n_sampled
+    way: CurvatureSteps | GradientSteps = GradientSteps(steps.size, steps.momentum)
     if steps.follow_curvature:
         way = curvature_steps(white, decay, plan, rules, noise_of_sum / n_asked)
     for t in range(steps.n_steps):
         if t and t == steps.n_of_sample:
-            asked, n_asked = rows, problem.n_rows
+            asked, n_asked = rows, problem.n_records
             way.change_rows(noise_of_sum / n_asked)
         released = release.ask(asked, SumOfSlopes(w, release.mechanism))
         w = way.moved(w, released / n_asked, decay @ (w - first))
@@ -295,7 +297,7 @@ def _choose_clip(white, plan, rules):
     if plan.clipping_norm != "auto":
         return plan.clipping_norm, math.inf
     problem = plan.problem
-    max_clip = problem.typical_weight * rules.clip_noise * math.sqrt(plan.n_rows / plan.noise)
+    max_clip = problem.typical_weight * rules.clip_noise * math.sqrt(plan.n_records / plan.noise)
     weight = problem.wanted_weight
     if white.moment is None:
         # Without whitening every direction is noisy: between the quiet clip and the fair one.
@@ -323,9 +325,19 @@ def _take(schedule, clip, white, plan, rules):
     if plan.budget.is_private:
         signal, curvature, axes = _curvatures(white, rules.curvature * smoothness, problem.alpha)
         power = _noise_power(n_steps, schedule.momentum, first, size * curvature)
-        unit = size * clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_rows
+        unit = size * clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_records
         noise, variances = float((power * signal).sum() * unit**2), power * unit**2
-    return Steps(n_steps, size, schedule.momentum, first, clip, noise, None, white, variances, axes)
+    return WhitenedSteps(
+        n_steps=n_steps,
+        size=size,
+        momentum=schedule.momentum,
+        first=first,
+        clip=clip,
+        noise=noise,
+        white=white,
+        variances=variances,
+        axes=axes,
+    )
 
 
 def _follow_curvature(quiet, clip, white, plan, rules):
@@ -336,7 +348,7 @@ def _follow_curvature(quiet, clip, white, plan, rules):
     signal, curvature, axes = _curvatures(white, typical, problem.alpha)
     # Where noise hides a direction, or a part of it, rows are taken to be there all the same.
     assumed = np.maximum(curvature, typical)
-    unit = clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_rows
+    unit = clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_records
 
     def variances_with(louder):
         power = _noise_power(n_steps, 0.0, first, curvature / assumed, louder)
@@ -346,7 +358,7 @@ def _follow_curvature(quiet, clip, white, plan, rules):
     n_of_sample, times = _steps_of_sample(quiet, float(variances @ signal), plan)
     if n_of_sample:
         variances = variances_with((times,) * n_of_sample)
-    return Steps(
+    return WhitenedSteps(
         n_steps=n_steps,
         size=1.0 / typical,
         momentum=0.0,
@@ -369,7 +381,7 @@ def _steps_of_sample(quiet, noise, plan):
     sample = None if plan.ball is None else plan.ball.sample
     if sample is None:
         return 0, 1.0
-    times = (plan.n_rows / sample.n_drawn) ** 2
+    times = (plan.n_records / sample.n_drawn) ** 2
     has_many = sample.n_drawn >= tuned.LEAST_SAMPLED_ROWS_OF_COLUMN * plan.problem.n_columns
     is_taken = has_many and noise * times < tuned.LARGEST_NOISE_ON_SAMPLE * quiet.noise
     return int(tuned.SHARE_OF_STEPS_ON_SAMPLE * quiet.n_steps) if is_taken else 0, times

@@ -205,14 +205,14 @@ class Errors(NamedTuple):
 
 def estimate(released, plan, model):
     """Return the result of a fit and its errors; doc/theory/inference.rst derives them."""
-    r, problem, n_rows = released, plan.problem, plan.n_rows
+    r, problem, n_records = released, plan.problem, plan.n_records
     is_private = plan.budget.is_private
     mapped = map_moment(r.white, problem, with_hidden=False)
     matrix = r.matrix
     if is_private:
         expected = model.expected(mapped, r.u, r.share, r.clip)
         matrix = follow(matrix, expected, r.matrix_noise, model.rules.smallest_share)
-    moment_noise = plan.moment.mechanism.noise_std / n_rows
+    moment_noise = plan.moment.mechanism.noise_std / n_records
     hessian, *noise = model.hessian(mapped, matrix, r.white, moment_noise, r.matrix_noise)
     inverse = inverse_of(hessian + mapped.penalty)
     blur = r.matrix_noise * np.trace(mapped.moment) / np.trace(matrix)
@@ -229,7 +229,10 @@ def estimate(released, plan, model):
     out = to_rows @ (axes / left) @ axes.T @ inverse
     sampling, privacy = (
         np.sqrt(np.einsum("ij,jk,ik->i", out, variance, out))
-        for variance in (matrix / n_rows, np.square(r.gradient_noise) * np.eye(len(u)) + of_hessian)
+        for variance in (
+            matrix / n_records,
+            np.square(r.gradient_noise) * np.eye(len(u)) + of_hessian,
+        )
     )
     total = np.hypot(sampling, privacy)
     drift, unseen, largest_factor = _drifts(r, out, leverages, axes, problem, model)
@@ -241,7 +244,7 @@ def estimate(released, plan, model):
     # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
     weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
     radius = 2.0 * r.white.noise
-    n_unseen = tuned.DEVIATIONS_OF_UNSEEN_ROWS * r.lost_noise * n_rows
+    n_unseen = tuned.DEVIATIONS_OF_UNSEEN_ROWS * r.lost_noise * n_records
     smallest_direction = max(
         tuned.SMALLEST_DIRECTION * radius, tuned.SMALLEST_DIRECTION_IN_DEVIATIONS * moment_noise
     )
@@ -371,7 +374,7 @@ def _bounds_of_clipping(r, out, plan, model):
     bias = lost * LOST * r.clip * length + model.steepest * math.sqrt(lost) * spread
     longest = max(LOST * r.clip, model.steepest * r.longest - r.clip)
     bias = np.minimum(bias, lost * longest * length)
-    return model.steepest * spread / math.sqrt(plan.n_rows), bias
+    return model.steepest * spread / math.sqrt(plan.n_records), bias
 
 
 def _are_rare(along, r):

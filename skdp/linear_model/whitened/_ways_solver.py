@@ -26,6 +26,9 @@ class GradientSteps:
         self._v = self._momentum * self._v + slopes + pull
         return w - self._size * self._v
 
+    def change_rows(self, noise_std):
+        """See `CurvatureSteps.change_rows`: no step follows from how loud noise is."""
+
 
 class CurvatureSteps:
     r"""Steps by the curvature of the objective: ``w <- w - B^-1 gradient``, of one output.

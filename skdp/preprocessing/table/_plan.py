@@ -90,7 +90,7 @@ class TablePlan(TransformerPlan):
 
 
 def plan_table(
-    budget, rest, specs, *, erasure=0.0, n_rows, basis, n_knots, most_of_auto=tuned.MOST_KNOTS
+    budget, rest, specs, *, erasure=0.0, n_records, basis, n_knots, most_of_auto=tuned.MOST_KNOTS
 ):
     """Plan what a table is learnt by, of whose columns some things are given.
 
@@ -103,7 +103,7 @@ def plan_table(
     specs : ColumnSpecs
     erasure : float
         What words cost; it is 0 where there are none to be found.
-    n_rows : int
+    n_records : int
     basis : {"hats", "linear"}
     n_knots : int or "auto"
     most_of_auto : int
@@ -119,17 +119,17 @@ def plan_table(
     for stage, n_columns in sizes.items():
         if n_columns:
             share = (1.0 - of_words) * _SHARES[stage] / spent
-            counts = count_release(rest, n_rows=n_rows, n_columns=n_columns, share=share)
+            counts = count_release(rest, n_records=n_records, n_columns=n_columns, share=share)
             learnt += named(stage, counts)
     threshold = 0.0
     if n_words:
-        words = count_release(rest, n_rows=n_rows, n_columns=n_words, share=of_words)
+        words = count_release(rest, n_records=n_records, n_columns=n_words, share=of_words)
         learnt += named(WORDS, words, erasure=erasure)
         if erasure > 0.0:
             threshold = hiding_threshold(words.mechanism, erasure, n_words)
     return TablePlan(
         budget=budget,
-        n_rows=n_rows,
+        n_records=n_records,
         planned=learnt,
         stream_key=(TABLE_KEY,),
         threshold=threshold,
@@ -139,7 +139,7 @@ def plan_table(
     )
 
 
-def plan_vectorizer(budget, specs, *, n_rows, basis, n_knots):
+def plan_vectorizer(budget, specs, *, n_records, basis, n_knots):
     """Plan to learn a table, of whose columns some things are given, with the whole budget."""
     # Also where there are no words: a pipeline plans before it knows.
     rest, erasure = hide_categories(budget, int(budget.delta > 0.0))
@@ -152,7 +152,7 @@ def plan_vectorizer(budget, specs, *, n_rows, basis, n_knots):
             rest.part(table_share),
             specs,
             erasure=erasure if specs.words else 0.0,
-            n_rows=n_rows,
+            n_records=n_records,
             basis=basis,
             n_knots=n_knots,
         )
@@ -163,6 +163,6 @@ def plan_vectorizer(budget, specs, *, n_rows, basis, n_knots):
         make,
         specs=specs,
         erasure=erasure,
-        n_rows=n_rows,
+        n_records=n_records,
         stream_key=(TABLE_KEY,),
     )

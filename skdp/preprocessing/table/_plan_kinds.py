@@ -67,7 +67,9 @@ class KindsPlan(TransformerPlan):
         return full_batch_mu([cost.event for cost in costs], self.budget.adjacency)
 
 
-def plan_after_kinds(budget, whole, make, *, specs, erasure, n_rows, stream_key, table_share=1.0):
+def plan_after_kinds(
+    budget, whole, make, *, specs, erasure, n_records, stream_key, table_share=1.0
+):
     """Plan to learn what kinds columns have, if there are untyped ones, and then what these need.
 
     Parameters
@@ -81,7 +83,7 @@ def plan_after_kinds(budget, whole, make, *, specs, erasure, n_rows, stream_key,
     specs : ColumnSpecs
     erasure : float
         What words cost, if there will be any.
-    n_rows : int
+    n_records : int
     stream_key : tuple
     table_share : float, default=1.0
         Share of `whole` that learns the table, kinds included.
@@ -97,13 +99,13 @@ def plan_after_kinds(budget, whole, make, *, specs, erasure, n_rows, stream_key,
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_DECLARE.format(", ".join(map(repr, names))))
     of_table, n_columns = whole.part(table_share), len(names)
-    share = _share_of_kinds(of_table, n_rows=n_rows, n_columns=n_columns)
+    share = _share_of_kinds(of_table, n_records=n_records, n_columns=n_columns)
     # It is a share of the table's part, so that parts are rounded as where no kinds are learnt.
-    release = count_release(of_table, n_rows=n_rows, n_columns=n_columns, share=share)
+    release = count_release(of_table, n_records=n_records, n_columns=n_columns, share=share)
     share *= table_share
     return KindsPlan(
         budget=budget,
-        n_rows=n_rows,
+        n_records=n_records,
         planned=named(KINDS, release),
         stream_key=stream_key,
         erasure=erasure,
@@ -113,10 +115,10 @@ def plan_after_kinds(budget, whole, make, *, specs, erasure, n_rows, stream_key,
     )
 
 
-def _share_of_kinds(of_table, *, n_rows, n_columns):
+def _share_of_kinds(of_table, *, n_records, n_columns):
     """Return the share of what a table may spend that learns the kinds of so many columns."""
-    release = count_release(of_table, n_rows=n_rows, n_columns=n_columns)
-    noise = release.mechanism.noise_std / n_rows
+    release = count_release(of_table, n_records=n_records, n_columns=n_columns)
+    noise = release.mechanism.noise_std / n_records
     wanted = (tuned.DEVIATIONS_OF_KINDS * noise) ** 2
     return min(max(wanted, tuned.LEAST_SHARE_OF_KINDS), tuned.LARGEST_SHARE_OF_KINDS)
 

@@ -231,11 +231,10 @@ class DPTableVectorizer(PrivateTransformer):
         TypeError
             If X is sparse, an id can't be hashed, or a column is of a type that can't be read.
         """
-        # 1. scikit-learn's contract
         frame = read_frame(self, X, reset=True)
         specs = specs_of(self, frame.names, frame.kinds)
 
-        # 2. bound the data: a record is in one bin or category of each column
+        # A record is in one bin or category of each column.
         codes, n_records = encode_groups(groups, frame.n_rows)
         frame = replace(frame, groups=codes)
         return self._learn(frame, specs, frame, n_records, codes is not None)
@@ -244,18 +243,15 @@ class DPTableVectorizer(PrivateTransformer):
         self, frame, specs, counted, n_records, by_group, *, also_public=(), also_not_covered=()
     ):
         """Publish what counts of records tell, see `learn_table`, of a frame of such columns."""
-        # 3. plan from public numbers
         budget = self._budget(n_records, by_group)
         plan = self._table_plan(budget, n_records, specs)
         run = plan.start(self.random_state)
 
-        # 4. release
         counted, specs, plan = settle_kinds(
             counted, specs, partial(specs_of, self), plan=plan, run=run
         )
         basis = Basis(learn_table(counted, specs, plan=plan, run=run, n_there=n_records))
 
-        # 5. publish
         self._kinds, self._basis = specs.kinds, basis
         self._read, self._untyped = frame.typed, learnt_names(plan)
         numbers = [term for term in basis.terms if term.kind != "words"]
@@ -338,7 +334,9 @@ class DPTableVectorizer(PrivateTransformer):
 
     def _table_plan(self, budget, n_records, specs):
         n_knots = check_n_knots(self.knots)
-        return plan_vectorizer(budget, specs, n_rows=n_records, basis=self.basis, n_knots=n_knots)
+        return plan_vectorizer(
+            budget, specs, n_records=n_records, basis=self.basis, n_knots=n_knots
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -67,13 +67,13 @@ def counted(places):
 class Prescribed:
     """Releases of targets whose noise, of deviation 1, is prescribed."""
 
-    def __init__(self, first, n_rows):
+    def __init__(self, first, n_records):
         self.first = first
         mechanism = SimpleNamespace(noise_std=1.0, release=lambda counts, stream: counts)
         release = SimpleNamespace(mechanism=mechanism, size=first.size, bound=1.0)
         release.bounded = lambda *_, **__: release
         self.plan = SimpleNamespace(
-            n_rows=n_rows, n_targets=1, quantile=0.98, holds_outliers=True, n_rounds=2,
+            n_records=n_records, n_targets=1, quantile=0.98, holds_outliers=True, n_rounds=2,
             coarse=release, sides=release, centre=release,
         )  # fmt: skip
 
@@ -84,12 +84,12 @@ class Prescribed:
             return self.first
         counts = np.zeros((1, 2, query.bins.n_bins))
         # All are near the unit, on the side of the bulk.
-        counts[0, 1, -4] = self.plan.n_rows
+        counts[0, 1, -4] = self.plan.n_records
         return counts
 
 
-def reach_of(first, n_rows=1000):
-    sums = Prescribed(first, n_rows)
+def reach_of(first, n_records=1000):
+    sums = Prescribed(first, n_records)
     run = HandRun(sums.plan.coarse.mechanism)
     low, high = learn_targets(sums, plan=sums.plan, run=run)
     means, sizes, _ = learn_sizes(sums, plan=sums.plan, run=run, noises=[0.01])
@@ -119,15 +119,15 @@ def test_what_is_louder_or_has_a_neighbour_is_there():
 
 def test_bins_in_a_row_tell_together_where_none_does_alone():
     alone, together = {(1, 60): 4.2}, {(1, 60 + j): 4.2 for j in range(4)}
-    nothing = reach_of(np.zeros((1, 2, UNIT_BINS.n_bins)), n_rows=20)
-    assert reach_of(counted(alone), n_rows=20) == nothing
-    assert reach_of(counted(together), n_rows=20) != nothing
+    nothing = reach_of(np.zeros((1, 2, UNIT_BINS.n_bins)), n_records=20)
+    assert reach_of(counted(alone), n_records=20) == nothing
+    assert reach_of(counted(together), n_records=20) != nothing
 
 
 def test_the_bulk_is_seen_by_less_where_the_fit_warns():
-    nothing = reach_of(np.zeros((1, 2, UNIT_BINS.n_bins)), n_rows=8)
-    assert reach_of(counted({(1, 60): 5.5}), n_rows=8) != nothing
-    assert reach_of(counted({(1, 60): 5.5}), n_rows=80) == nothing
+    nothing = reach_of(np.zeros((1, 2, UNIT_BINS.n_bins)), n_records=8)
+    assert reach_of(counted({(1, 60): 5.5}), n_records=8) != nothing
+    assert reach_of(counted({(1, 60): 5.5}), n_records=80) == nothing
 
 
 @pytest.mark.parametrize("bins", [UNIT_BINS, bins_about(2.0)], ids=["units", "scales"])

@@ -33,7 +33,7 @@ def planned(
     epsilon=1.0, adjacency="zero_out", ball_budget="auto", data_norm=None, centred=True, **sizes
 ):
     budget = Budget(epsilon, 1e-5, adjacency, "pld")
-    sizes = {"n_rows": 10**5, "n_columns": 4, "slack": 1e-9} | sizes
+    sizes = {"n_records": 10**5, "n_columns": 4, "slack": 1e-9} | sizes
     how = {"ball_budget": ball_budget, "data_norm": data_norm, "centred": centred}
     return (*plan_ball(budget, **how, **sizes), budget)
 
@@ -49,18 +49,18 @@ def bought(ball):
         ({"data_norm": 5.0}, ALL),
         ({"centred": False}, {"units", "reach", "scales", "radius"}),
         # Counts by column would drown, and then the centre.
-        ({"n_columns": 1000, "n_rows": 10**4}, ALL - {"units", "scales"} | {"coarse"}),
+        ({"n_columns": 1000, "n_records": 10**4}, ALL - {"units", "scales"} | {"coarse"}),
         ({"n_columns": 10**5}, {"coarse", "reach", "centre", "distance", "recentre", "radius"}),
-        ({"n_columns": 2000, "n_rows": 10**6}, ALL),
-        ({"n_columns": 2001, "n_rows": 10**6}, ALL - {"units", "scales"} | {"coarse"}),
+        ({"n_columns": 2000, "n_records": 10**6}, ALL),
+        ({"n_columns": 2001, "n_records": 10**6}, ALL - {"units", "scales"} | {"coarse"}),
         # Where there is a bound, units are counted only where that is less noisy.
-        ({"n_columns": 1000, "n_rows": 30_000}, ALL),
-        ({"n_columns": 1000, "n_rows": 30_000, "data_norm": 1.0}, ALL - {"units"}),
-        ({"n_columns": 10**6, "n_rows": 10**4}, {"coarse", "reach", "radius"}),
-        ({"n_columns": 10**6, "n_rows": 10**4, "data_norm": 1.0}, {"reach", "radius"}),
-        ({"n_rows": 1000}, {"coarse", "reach"}),
-        ({"n_rows": 1000, "data_norm": 1.0}, {"reach"}),
-        ({"n_rows": 1}, {"coarse", "reach"}),
+        ({"n_columns": 1000, "n_records": 30_000}, ALL),
+        ({"n_columns": 1000, "n_records": 30_000, "data_norm": 1.0}, ALL - {"units"}),
+        ({"n_columns": 10**6, "n_records": 10**4}, {"coarse", "reach", "radius"}),
+        ({"n_columns": 10**6, "n_records": 10**4, "data_norm": 1.0}, {"reach", "radius"}),
+        ({"n_records": 1000}, {"coarse", "reach"}),
+        ({"n_records": 1000, "data_norm": 1.0}, {"reach"}),
+        ({"n_records": 1}, {"coarse", "reach"}),
     ],
 )
 def test_what_would_drown_is_left_out(options, expected):
@@ -69,13 +69,13 @@ def test_what_would_drown_is_left_out(options, expected):
     assert 0.0 < spent < 1.0
 
 
-@pytest.mark.parametrize("options", [{"n_rows": 1, "data_norm": 1.0}, {"ball_budget": 0.0}])
+@pytest.mark.parametrize("options", [{"n_records": 1, "data_norm": 1.0}, {"ball_budget": 0.0}])
 def test_nothing_is_bought(options):
     assert planned(**options)[:2] == (None, 0.0)
 
 
 @for_each("ball_budget", ["auto", 0.01, 0.3, 0.99])
-@for_each("options", [{}, {"n_rows": 1000}, {"centred": False, "n_rows": 10**7}])
+@for_each("options", [{}, {"n_records": 1000}, {"centred": False, "n_records": 10**7}])
 @for_each("adjacency", ["zero_out", "replace_one"])
 def test_events_cost_the_share(adjacency, options, ball_budget):
     ball, spent, budget = planned(adjacency=adjacency, ball_budget=ball_budget, **options)
@@ -111,11 +111,11 @@ def test_bounds_are_those_that_are_proved(adjacency):
 
 @for_each("inference", [False, True])
 @for_each("adjacency", ["zero_out", "replace_one"])
-@for_each("n_rows", [300, 10**5])
+@for_each("n_records", [300, 10**5])
 @for_each("settings", [{}, {"ball_budget": 0.5}, {"ball_budget": 0, "data_norm": 1.0}])
-def test_ball_moment_and_steps_spend_the_budget(settings, n_rows, adjacency, inference):
+def test_ball_moment_and_steps_spend_the_budget(settings, n_records, adjacency, inference):
     options = {"classes": [0, 1], "adjacency": adjacency, "inference": inference} | settings
-    plan = DPLogisticRegression(**options)._plan(n_rows, 4, 1)
+    plan = DPLogisticRegression(**options)._plan(n_records, 4, 1)
     doubled = 2.0 if adjacency == "replace_one" else 1.0
     apart = [1.0 if event.pairwise else doubled for event in plan.events]
     times = [event.n_releases for event in plan.events]
@@ -126,9 +126,9 @@ def test_ball_moment_and_steps_spend_the_budget(settings, n_rows, adjacency, inf
     assert (plan.ball is None) == ("data_norm" in settings)
 
 
-@pytest.mark.parametrize("n_rows", [300, 10**5])
-def test_a_plan_follows_the_radius_in_units_alone(n_rows):
-    plan = DPRidge(target_bounds=(-1, 1))._plan(n_rows, 4, 1)
+@pytest.mark.parametrize("n_records", [300, 10**5])
+def test_a_plan_follows_the_radius_in_units_alone(n_records):
+    plan = DPRidge(target_bounds=(-1, 1))._plan(n_records, 4, 1)
     after = plan.following(7.0, 3.0, None)
     assert after.moment.bound == pytest.approx(49.0 * plan.moment.bound)
     assert after.moment.bound == pytest.approx(49.0 * 10.0 / 9.0)
@@ -215,20 +215,20 @@ def test_without_privacy_there_is_no_noise():
 
 
 def test_the_radius_holds_more_where_noise_is_large_and_all_where_there_is_none():
-    assert planned(n_rows=3000, n_columns=80)[0].quantile == pytest.approx(0.9)
-    found = [planned(n_rows=n)[0].quantile for n in (3000, 10**6, 10**9)]
+    assert planned(n_records=3000, n_columns=80)[0].quantile == pytest.approx(0.9)
+    found = [planned(n_records=n)[0].quantile for n in (3000, 10**6, 10**9)]
     assert 0.85 < found[0] < 0.9
     assert found[1] > 0.998
     assert found[2] > 0.9999
-    held = planned(n_rows=3000, share_within=0.98)[0].quantile
+    held = planned(n_records=3000, share_within=0.98)[0].quantile
     assert held == 0.98
 
 
 def test_few_records_have_more_for_a_radius():
-    spent = [planned(n_rows=n)[1] for n in (100, 300, 1800)]
+    spent = [planned(n_records=n)[1] for n in (100, 300, 1800)]
     assert spent[0] == pytest.approx(2.0 * tuned.LARGEST_SHARE_OF_RADIUS)
     assert spent[0] > spent[1] > spent[2] >= 2.0 * tuned.SMALLEST_SHARE_OF_RADIUS
-    assert planned(n_rows=100, ball_budget=0.05)[1] == pytest.approx(0.05)
+    assert planned(n_records=100, ball_budget=0.05)[1] == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize("bins", [COARSE_BINS, UNIT_BINS, bins_about(3.0), bins_below(1e-30)])
@@ -248,12 +248,12 @@ def test_bins_reach_as_far_as_they_say():
 
 def ranges(epsilon=1.0, adjacency="zero_out", ball_budget="auto", **sizes):
     budget = Budget(epsilon, 1e-5, adjacency, "pld")
-    sizes = {"n_rows": 10**5, "n_targets": 1, "slack": 1e-9} | sizes
+    sizes = {"n_records": 10**5, "n_targets": 1, "slack": 1e-9} | sizes
     return (*plan_targets(budget, ball_budget, **sizes), budget)
 
 
 @for_each("ball_budget", ["auto", 0.01, 0.3, 0.99])
-@for_each("options", [{}, {"n_rows": 100}, {"n_targets": 5}])
+@for_each("options", [{}, {"n_records": 100}, {"n_targets": 5}])
 @for_each("adjacency", ["zero_out", "replace_one"])
 def test_releases_of_targets_cost_their_share(adjacency, options, ball_budget):
     plan, spent, budget = ranges(adjacency=adjacency, ball_budget=ball_budget, **options)
@@ -279,7 +279,7 @@ def test_a_record_is_in_one_bin_for_each_target(adjacency):
 
 
 def test_few_records_have_more_for_their_targets():
-    spent = [ranges(n_rows=n)[1] for n in (100, 1000, 10**4)]
+    spent = [ranges(n_records=n)[1] for n in (100, 1000, 10**4)]
     assert spent[0] == 0.2 > spent[1] > spent[2] == 0.04
 
 
@@ -290,10 +290,10 @@ def test_targets_spend_what_nothing_else_does(inference, ball_budget):
     plan = DPRidge(**options)._plan(10**5, 4, 1)
     squares = [event.n_releases / event.noise_multiplier**2 for event in plan.events]
     assert sum(squares) == pytest.approx(1.0 / plan.noise**2, rel=1e-6)
-    assert plan.ranges.events == plan.events[:6]
+    assert plan.target_releases.events == plan.events[:6]
     assert plan.problem.bounded_targets
     given = DPRidge(target_bounds=(-1, 1), **options)._plan(10**5, 4, 1)
-    assert given.ranges is None
+    assert given.target_releases is None
     # Of a given share the targets' is a part; without one, theirs is added.
     least = 0.75 if ball_budget == 0.3 else 1.0
     of_ball = given.ball.radius.noise_multiplier / plan.ball.radius.noise_multiplier
@@ -302,7 +302,7 @@ def test_targets_spend_what_nothing_else_does(inference, ball_budget):
 
 @pytest.mark.parametrize("options", [{"ball_budget": 0, "data_norm": 1.0}, {"epsilon": math.inf}])
 def test_targets_are_not_learnt(options):
-    assert DPRidge(**options)._plan(10**5, 4, 1).ranges is None
+    assert DPRidge(**options)._plan(10**5, 4, 1).target_releases is None
 
 
 def test_a_share_that_is_none_is_refused():
@@ -312,6 +312,6 @@ def test_a_share_that_is_none_is_refused():
 
 
 def test_more_targets_are_held_the_more_records_there_are():
-    held = [ranges(n_rows=n)[0].quantile for n in (1000, 10**6, 10**9)]
+    held = [ranges(n_records=n)[0].quantile for n in (1000, 10**6, 10**9)]
     assert held[0] == 0.98
     assert 0.999 < held[1] < held[2] < 1.0

@@ -18,7 +18,7 @@ from tests.door import (
     whitened_tuned,
 )
 
-SIZES = {"n_rows": 10**6, "n_columns": 50, "slack": 1e-9}
+SIZES = {"n_records": 10**6, "n_columns": 50, "slack": 1e-9}
 HOW = {"ball_budget": "auto", "data_norm": None, "centred": True}
 
 
@@ -35,20 +35,20 @@ def sample_few(monkeypatch):
 
 def test_a_sample_changes_no_event_and_no_bound():
     """Whether there is one follows from public numbers; a record of it moves as much as ever."""
-    few, many = planned(n_rows=90_000), planned()
+    few, many = planned(n_records=90_000), planned()
     assert few.sample is None
     assert many.sample is not None
     assert [e.noise_multiplier for e in few.events] == [e.noise_multiplier for e in many.events]
     for name in ("reach", "centre", "distance", "recentre", "radius"):
         one, other = getattr(few, name), getattr(many, name)
         assert (one.bound, one.pairwise) == (other.bound, other.pairwise)
-    assert many.n_sampled == many.sample.n_drawn <= 0.5 * many.n_rows
+    assert many.n_sampled == many.sample.n_drawn <= 0.5 * many.n_records
 
 
 def test_a_sample_is_as_large_as_its_counts_need():
     for epsilon in (0.5, 1.0, 4.0):
-        for n_rows in (10**6, 10**7, 10**9):
-            ball = planned(Budget(epsilon, 1e-9, "zero_out", "pld"), n_rows=n_rows)
+        for n_records in (10**6, 10**7, 10**9):
+            ball = planned(Budget(epsilon, 1e-9, "zero_out", "pld"), n_records=n_records)
             # Noise has a little more for rounding, which follows from the number of rows.
             noise = 0.99 * ball.radius.mechanism.noise_std / ball.n_sampled
             assert ball.n_sampled >= 50_000
@@ -60,7 +60,7 @@ def test_a_sample_is_as_large_as_its_counts_need():
 @pytest.mark.parametrize(
     "options",
     [
-        {"n_rows": 90_000},
+        {"n_records": 90_000},
         {"alike": True},
         {"share_within": 0.99},
         {"budget": GroupBudget(1.0, 1e-7, "zero_out", "pld")},
@@ -87,14 +87,14 @@ def test_each_block_is_as_likely_as_others():
     assert np.abs(counts - 1000.0).max() < 6.0 * math.sqrt(4000 * 0.25 * 0.75)
 
 
-@pytest.mark.parametrize("n_rows", [16, 103, 4096, 99_999])
-def test_parts_of_a_table_draw_what_the_whole_draws(n_rows, rng):
-    for n_blocks in (1, n_rows // 19 + 1, n_rows // 8):
-        drawn = BlockSampler(n_rows, n_blocks).draw(SeededStream(np.random.SeedSequence(1)))
-        rows = drawn.rows(0, n_rows)
+@pytest.mark.parametrize("n_records", [16, 103, 4096, 99_999])
+def test_parts_of_a_table_draw_what_the_whole_draws(n_records, rng):
+    for n_blocks in (1, n_records // 19 + 1, n_records // 8):
+        drawn = BlockSampler(n_records, n_blocks).draw(SeededStream(np.random.SeedSequence(1)))
+        rows = drawn.rows(0, n_records)
         assert rows.size == 8 * n_blocks
         assert (np.diff(rows) > 0).all()
-        ends = [0, *np.sort(rng.integers(0, n_rows + 1, size=9)), n_rows]
+        ends = [0, *np.sort(rng.integers(0, n_records + 1, size=9)), n_records]
         parts = [drawn.rows(int(first), int(last)) for first, last in pairwise(ends)]
         np.testing.assert_array_equal(np.concatenate(parts), rows)
 

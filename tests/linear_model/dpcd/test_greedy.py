@@ -154,8 +154,8 @@ def test_a_selection_that_is_none_is_refused():
         DPCDElasticNet(selection="random").fit(X, y)
 
 
-def problem_of(n_rows, n_columns):
-    sizes = {"n_rows": n_rows, "n_columns": n_columns, "n_outputs": 1}
+def problem_of(n_records, n_columns):
+    sizes = {"n_records": n_records, "n_columns": n_columns, "n_outputs": 1}
     return Problem(**sizes, rounding_slack=0.0, loss=LOSSES["log_loss"])
 
 

@@ -13,7 +13,7 @@ from tests.door import Budget, CoordinateSteps, DPCDProblem, WeightScale, plan_d
 
 def plan(**changes):
     arguments = {
-        "n_rows": 1000,
+        "n_records": 1000,
         "n_columns": 5,
         "n_outputs": 1,
         "n_features": 4,
@@ -170,7 +170,7 @@ def test_theorem_3_1_is_an_upper_bound_of_the_noise(adjacency):
     for epsilon, delta, max_iter in itertools.product(
         (1e-3, 0.01, 0.1, 0.3, 0.7, 1.0), (1e-10, 1e-6, 1e-3, 0.1, 0.33), (1, 50)
     ):
-        options = {"epsilon": epsilon, "delta": delta, "max_iter": max_iter, "n_rows": 3}
+        options = {"epsilon": epsilon, "delta": delta, "max_iter": max_iter, "n_records": 3}
         made = plan(adjacency=adjacency, **options)
         theorem = math.sqrt(12.0 * made.sampler.n_steps * math.log(1.0 / delta)) / epsilon
         assert made.mechanism.noise_std <= theorem
@@ -203,20 +203,20 @@ PUBLIC = [
 def test_widths_of_slopes_without_a_bound():
     """By row they are half as wide."""
     widths = [
-        plan(n_rows=n_rows, clip_by=clip_by).clip(np.ones(5)) / math.sqrt(5.0)
+        plan(n_records=n_records, clip_by=clip_by).clip(np.ones(5)) / math.sqrt(5.0)
         for clip_by in ("entry", "row")
-        for n_rows in (2000, 10**8)
+        for n_records in (2000, 10**8)
     ]
-    nu = plan(n_rows=2000).noise_of_pass
+    nu = plan(n_records=2000).noise_of_pass
     assert widths == pytest.approx([0.18 / math.sqrt(nu), 3.0, 0.09 / math.sqrt(nu), 1.5])
 
 
 @pytest.mark.parametrize("margin", [1.2, 5.0])
-@pytest.mark.parametrize(("n_rows", "n_columns", "epsilon"), PUBLIC)
-def test_automatic_settings_are_those_of_the_page(n_rows, n_columns, epsilon, margin):
+@pytest.mark.parametrize(("n_records", "n_columns", "epsilon"), PUBLIC)
+def test_automatic_settings_are_those_of_the_page(n_records, n_columns, epsilon, margin):
     """doc/theory/default_rules.rst, written out."""
     made = plan(
-        n_rows=n_rows,
+        n_records=n_records,
         n_columns=n_columns,
         n_features=n_columns - 1,
         epsilon=epsilon,
@@ -227,7 +227,7 @@ def test_automatic_settings_are_those_of_the_page(n_rows, n_columns, epsilon, ma
         average_every="auto",
         smoothness_budget=0.1,
     )
-    nu = calibrate(epsilon, 1e-5) / math.sqrt(0.9) * n_columns / n_rows
+    nu = calibrate(epsilon, 1e-5) / math.sqrt(0.9) * n_columns / n_records
     assert made.noise_of_pass == pytest.approx(nu)
     half = 0.5 if nu <= 0.07 else 1.0
     assert made.scales == (half == 0.5)
@@ -254,11 +254,11 @@ def test_slopes_are_scaled_where_two_labels_bound_them_and_noise_is_low():
         "lipschitz": 1.0,
         "loss_smoothness": 0.25,
         "typical_prediction": 5.0,
-        "n_rows": 10**5,
+        "n_records": 10**5,
     }
     assert plan(**options).scales
     for change in (
-        {"n_rows": 100},
+        {"n_records": 100},
         {"lipschitz": math.inf},
         {"n_outputs": 3},
         {"clipping_norm": 0.5},
@@ -266,8 +266,8 @@ def test_slopes_are_scaled_where_two_labels_bound_them_and_noise_is_low():
     ):
         assert not plan(**{**options, **change}).scales
     # Passes of unbounded slopes.
-    for n_rows, expected in ((10, 10), (1000, 15), (10**6, 50)):
-        assert plan(n_rows=n_rows, max_iter="auto").n_passes == expected
+    for n_records, expected in ((10, 10), (1000, 15), (10**6, 50)):
+        assert plan(n_records=n_records, max_iter="auto").n_passes == expected
 
 
 def test_what_is_given_is_kept():
@@ -287,14 +287,16 @@ def test_what_is_given_is_kept():
 
 def test_bought_moments_count_for_as_much_as_they_tell():
     squares, means = np.array([-0.1, 0.3, 0.9, 0.5]), np.array([0.0, 0.1, -0.8, 0.6])
-    made = plan(smoothness_budget=0.1, n_rows=10**6, reach=1.6)
+    made = plan(smoothness_budget=0.1, n_records=10**6, reach=1.6)
     noise = made.squares.mechanism.noise_std / 10**6
     found, centres = made.likely_moments(squares, means)
     np.testing.assert_allclose(centres, means, rtol=1e-3)
     np.testing.assert_allclose(found[1:], (squares - means**2 + 2.0 * noise)[1:], atol=1e-4)
     assert found[0] == pytest.approx(2.0 * noise)
     # Of noise nothing is believed: squares are as public bounds have it, centres 0.
-    found, centres = plan(smoothness_budget=0.1, n_rows=2, reach=1.6).likely_moments(squares, means)
+    found, centres = plan(smoothness_budget=0.1, n_records=2, reach=1.6).likely_moments(
+        squares, means
+    )
     np.testing.assert_allclose(found, min(2.0 * 1.6**2 / 4, 1.0), rtol=1e-2)
     np.testing.assert_allclose(centres, 0.0, atol=1e-2)
     exact = plan(smoothness_budget=0.1, epsilon=math.inf)

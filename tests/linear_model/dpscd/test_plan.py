@@ -19,7 +19,7 @@ PLANS = {"dual": plan_dpscd, "sequential": plan_dpscd_sequential, "primal": plan
 
 def plan(solver="dual", **changes):
     arguments = {
-        "n_rows": 1000,
+        "n_records": 1000,
         "n_columns": 5,
         "n_outputs": 2,
         "row_norm": 1.5,
@@ -95,12 +95,12 @@ def test_without_privacy_nothing_is_bounded_or_noised():
 
 
 @pytest.mark.parametrize("epsilon", [1e-2, 1.0, 100.0])
-@pytest.mark.parametrize("n_rows", [50, 1000, 10**6])
-def test_auto_clipping_is_positive_scales_with_alpha_and_is_capped(epsilon, n_rows):
+@pytest.mark.parametrize("n_records", [50, 1000, 10**6])
+def test_auto_clipping_is_positive_scales_with_alpha_and_is_capped(epsilon, n_records):
     options = {
         "epsilon": epsilon,
         "delta": 1e-7,
-        "n_rows": n_rows,
+        "n_records": n_records,
         "clipping_norm": "auto",
         "batch_size": "auto",
     }
@@ -121,7 +121,7 @@ def test_auto_clipping_follows_errors_up_to_the_margin_where_the_budget_is_large
 
 @pytest.mark.long
 def test_auto_batch_size():
-    sizes = [plan(n_rows=n, batch_size="auto").batch_size for n in (3, 200, 10_000, 90_000)]
+    sizes = [plan(n_records=n, batch_size="auto").batch_size for n in (3, 200, 10_000, 90_000)]
     assert sizes == [3, 8, 25, 75]
 
 
@@ -130,12 +130,12 @@ def test_auto_batch_size_grows_with_the_noise():
     """A batch follows errors up to 0.15 of the margin; below epsilon 1 that asks for more rows."""
     for epsilon, adjacency in ((0.5, "zero_out"), (0.1, "zero_out"), (0.1, "replace_one")):
         noise = 10 * calibrate(epsilon, 1e-5, adjacency=adjacency)
-        options = {"n_rows": 1000, "epsilon": epsilon, "adjacency": adjacency}
+        options = {"n_records": 1000, "epsilon": epsilon, "adjacency": adjacency}
         made = plan(batch_size="auto", clipping_norm="auto", alpha=1e-6, **options)
         assert made.batch_size == math.ceil(0.15 * noise) > 8
         followed = made.batch_size * made.clipping_norm * 1.5 / (1e-6 * 1000)
         assert followed == pytest.approx(0.15, rel=0.25)
-    assert plan(batch_size="auto", n_rows=20, epsilon=0.1, delta=1e-3).batch_size == 20
+    assert plan(batch_size="auto", n_records=20, epsilon=0.1, delta=1e-3).batch_size == 20
     assert plan("sequential", batch_size="auto", epsilon=0.1).batch_size == 8
 
 

@@ -15,44 +15,44 @@ from tests.linear_model.dpscd.test_plan import plan
 AUTO = {"proximal": "auto", "batch_size": "auto", "clipping_norm": "auto", "n_outputs": 1}
 
 
-def asked(n_columns, noise_of_pass, noise_of_steps, n_rows):
+def asked(n_columns, noise_of_pass, noise_of_steps, n_records):
     """The pull that the noise asks for, in R^2, as doc/theory/default_rules.rst has it."""
-    return n_columns * noise_of_steps / n_rows * (1 / 30 + 3 * noise_of_pass / n_rows)
+    return n_columns * noise_of_steps / n_records * (1 / 30 + 3 * noise_of_pass / n_records)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
-@pytest.mark.parametrize(("n_rows", "n_columns"), [(300, 9), (8000, 66), (10**6, 50)])
-def test_the_pull_is_the_larger_of_what_noise_and_batch_ask_for(n_rows, n_columns, epsilon):
-    made = plan(n_rows=n_rows, n_columns=n_columns, epsilon=epsilon, delta=1e-7, **AUTO)
+@pytest.mark.parametrize(("n_records", "n_columns"), [(300, 9), (8000, 66), (10**6, 50)])
+def test_the_pull_is_the_larger_of_what_noise_and_batch_ask_for(n_records, n_columns, epsilon):
+    made = plan(n_records=n_records, n_columns=n_columns, epsilon=epsilon, delta=1e-7, **AUTO)
     once = calibrate(epsilon, 1e-7)
     steps = made.mechanism.noise_multiplier * math.sqrt(made.sampler.n_steps) / 10
-    noise = asked(n_columns, once, steps, n_rows)
-    batch = made.batch_size / n_rows / 20
+    noise = asked(n_columns, once, steps, n_records)
+    batch = made.batch_size / n_records / 20
     assert made.proximal == pytest.approx(1.5**2 * max(noise, batch))
     share = min(1.0, max(9 / n_columns, 1 / 9))
     assert made.intercept_proximal == pytest.approx(share * made.proximal)
-    reached = max(0.6, 1 / (1 + 150 * once / n_rows))
+    reached = max(0.6, 1 / (1 + 150 * once / n_records))
     assert made.clipping_norm == pytest.approx(1.5 * reached / 10)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
-@pytest.mark.parametrize(("n_rows", "n_columns"), [(8000, 66), (30_000, 98), (10**6, 50)])
+@pytest.mark.parametrize(("n_records", "n_columns"), [(8000, 66), (30_000, 98), (10**6, 50)])
 def test_the_batch_is_the_first_that_costs_little_or_asks_for_the_pull_of_its_noise(
-    n_rows, n_columns, epsilon
+    n_records, n_columns, epsilon
 ):
     """By looking at every batch size in turn."""
     once, at_least = calibrate(epsilon, 1e-7), 8
     found = proximal_batch_size(
-        n_rows, n_columns, max_iter=10, noise_of_pass=once, at_least=at_least
+        n_records, n_columns, max_iter=10, noise_of_pass=once, at_least=at_least
     )
 
     def is_enough(size):
-        u = 10 * size / n_rows * once**2
+        u = 10 * size / n_records * once**2
         excess = (u * math.log(1 + 1 / u)) ** -0.5
-        balanced = size / n_rows / 20 >= asked(n_columns, once, once * excess, n_rows)
-        return balanced or u >= 2.0 or size >= 0.1 * n_rows
+        balanced = size / n_records / 20 >= asked(n_columns, once, once * excess, n_records)
+        return balanced or u >= 2.0 or size >= 0.1 * n_records
 
-    first = next(size for size in range(at_least, n_rows + 1) if is_enough(size))
+    first = next(size for size in range(at_least, n_records + 1) if is_enough(size))
     assert first <= found <= first + 1
 
 
@@ -83,7 +83,7 @@ def test_a_pull_of_ones_own():
 
 
 def test_all_rows_are_a_batch_where_there_are_no_more():
-    assert plan(**AUTO | {"n_rows": 5, "epsilon": 0.1, "delta": 1e-3}).batch_size == 5
+    assert plan(**AUTO | {"n_records": 5, "epsilon": 0.1, "delta": 1e-3}).batch_size == 5
     assert plan(**AUTO | {"epsilon": math.inf}).proximal == pytest.approx(1.5**2 * 0.008 / 20)
 
 

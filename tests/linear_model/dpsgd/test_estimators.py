@@ -305,7 +305,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, name, cancer, monkeypatch
     def spy(problem, budget, steps, **arguments):
         given = {**vars(problem), **vars(budget), **vars(steps), **arguments}
         given |= vars(given.pop("loss")) | given.pop("scale")._asdict()
-        for learnt in ("ranges", "ball"):
+        for learnt in ("target_releases", "ball"):
             given[learnt] = str(beside(given.get(learnt)))
         calls.append(given)
         return original(problem, budget, steps, **arguments)

@@ -27,7 +27,7 @@ LOSS = {
     "loss_at_zero": 0.7,
 }
 PROBLEM = DPSGDProblem(
-    n_rows=1000,
+    n_records=1000,
     n_columns=5,
     n_outputs=2,
     row_norm=1.5,
@@ -200,7 +200,7 @@ def test_schedules(learning_rate, power, eta0):
 def test_auto_steps_let_the_noise_of_w_be_as_long_as_the_reach(make, power_t):
     made = plan(
         make,
-        n_rows=100_000,
+        n_records=100_000,
         epsilon=0.03,
         delta=1e-6,
         learning_rate="invscaling",
@@ -216,7 +216,7 @@ def test_auto_steps_let_the_noise_of_w_be_as_long_as_the_reach(make, power_t):
 def test_of_many_columns_as_many_as_64_have_the_reach():
     """The noise of an entry is the same for 64 columns and for more."""
     few, some, many = (
-        plan(n_columns=n, n_rows=100_000, epsilon=0.1, delta=1e-6, smoothness=1e-9)
+        plan(n_columns=n, n_records=100_000, epsilon=0.1, delta=1e-6, smoothness=1e-9)
         for n in (16, 64, 900)
     )
     assert few.eta0 == pytest.approx(2.0 * some.eta0, rel=1e-3)
@@ -226,7 +226,7 @@ def test_of_many_columns_as_many_as_64_have_the_reach():
 @pytest.mark.parametrize("make", [plan_dpsgd, plan_dpsgd_laplace])
 def test_auto_steps_take_in_no_more_noise_than_is_worth_its_signal(make):
     """Where the mean gradient of all steps drowns, a prediction gets a tenth over its noise."""
-    made = plan(make, epsilon=0.1, n_rows=200, delta=1e-3, noise_reach=16.0, smoothness=1e-9)
+    made = plan(make, epsilon=0.1, n_records=200, delta=1e-3, noise_reach=16.0, smoothness=1e-9)
     step = made.mechanism.noise_std / made.sampler.expected_size
     steps = made.sampler.n_steps
     unit = step / made.clipping_norm / math.sqrt(steps)
@@ -240,7 +240,7 @@ def test_auto_steps_take_in_no_more_noise_than_is_worth_its_signal(make):
 def test_momentum_carries_steps_that_are_too_long_to_be_stable(make):
     """With it a unit of noise still moves w by eta0 in the end, by parts that are stable."""
     made = plan(
-        make, epsilon=1.0, n_rows=40_000, batch_size=80, noise_reach=16.0, clipping_norm=0.5
+        make, epsilon=1.0, n_records=40_000, batch_size=80, noise_reach=16.0, clipping_norm=0.5
     )
     longest = 2.0 / (0.25 * 1.5**2)
     assert made.eta0 > 1.5 * longest
@@ -258,7 +258,7 @@ def test_momentum_carries_steps_that_are_too_long_to_be_stable(make):
 def test_the_noise_of_w_by_running_its_steps_alone(make):
     """Noise in place of gradients, step by step, through momentum."""
     made = plan(
-        make, epsilon=0.3, n_rows=40_000, batch_size=100, noise_reach=16.0, clipping_norm=0.5
+        make, epsilon=0.3, n_records=40_000, batch_size=100, noise_reach=16.0, clipping_norm=0.5
     )
     assert made.momentum > 0.0
     steps = made.sampler.n_steps
@@ -275,7 +275,7 @@ def test_the_noise_of_w_by_running_its_steps_alone(make):
 
 @pytest.mark.long
 def test_auto_settings_are_capped():
-    many = {"n_rows": 10**6, "delta": 1e-7, "batch_size": "auto"}
+    many = {"n_records": 10**6, "delta": 1e-7, "batch_size": "auto"}
     little = plan(epsilon=1e4, clipping_norm="auto", noise_reach=16.0, clip_decay=16.0, **many)
     assert 0.99 * 1.5 < little.clipping_norm < 1.5
     assert little.momentum == pytest.approx(1.0 - 15.0 / little.sampler.n_steps)
@@ -303,15 +303,15 @@ def test_the_auto_clip_balances_noise_and_bias(make):
 @pytest.mark.long
 def test_auto_batches_are_the_smallest_that_are_loud():
     """They are no larger than the noise asks for, leave some hundred steps, and hinges have few."""
-    for n_rows, epsilon in ((200_000, 0.5), (200_000, 2.0), (1_000_000, 1.0)):
-        made = plan(n_rows=n_rows, epsilon=epsilon, delta=1e-7, batch_size="auto")
+    for n_records, epsilon in ((200_000, 0.5), (200_000, 2.0), (1_000_000, 1.0)):
+        made = plan(n_records=n_records, epsilon=epsilon, delta=1e-7, batch_size="auto")
         assert 1.0 < made.mechanism.noise_multiplier < 2.0
-    many = {"n_rows": 40_000, "batch_size": "auto"}
+    many = {"n_records": 40_000, "batch_size": "auto"}
     assert plan(epsilon=0.1, **many).batch_size == 100
     assert plan(epsilon=50.0, **many).sampler.n_steps == pytest.approx(300, abs=1)
     assert plan(epsilon=50.0, smoothness=math.inf, **many).batch_size == 50
     assert plan(epsilon=math.inf, **many).batch_size == 50
-    assert plan(epsilon=50.0, n_rows=40, delta=1e-3, batch_size="auto").batch_size == 8
+    assert plan(epsilon=50.0, n_records=40, delta=1e-3, batch_size="auto").batch_size == 8
 
 
 def test_a_stream_reports_the_largest_epsilon_and_every_call():

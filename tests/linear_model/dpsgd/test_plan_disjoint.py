@@ -19,15 +19,15 @@ def test_batches_of_a_given_size_differ_by_at_most_one(batch_size):
     assert noises[-1] * sizes[-1] == pytest.approx(multipliers.max())
 
 
-@pytest.mark.parametrize("n_rows", [1, 5, 8, 9, 100, 5000])
-def test_automatic_sizes_take_each_row_once(n_rows):
+@pytest.mark.parametrize("n_records", [1, 5, 8, 9, 100, 5000])
+def test_automatic_sizes_take_each_row_once(n_records):
     for multipliers in (
-        np.ones(n_rows),
-        np.geomspace(1e-6, 1e12, n_rows),
-        np.where(np.arange(n_rows) % 3, 0.5, 50.0),
+        np.ones(n_records),
+        np.geomspace(1e-6, 1e12, n_records),
+        np.where(np.arange(n_records) % 3, 0.5, 50.0),
     ):
         sampler, noises = sort_by_budget(multipliers, 6, 1, "auto")
-        assert sum(sampler.sizes) == n_rows
+        assert sum(sampler.sizes) == n_records
         assert min(sampler.sizes) >= 1
         assert np.isfinite(noises).all()
 

@@ -171,7 +171,7 @@ def test_sizes_of_targets(heavy, rng):
     budget = Budget(1000.0, 1e-5, "zero_out", "pld")
     slack = rounding_slack(len(y), 1, 1)
     plan, share = plan_targets(
-        budget, "auto", n_rows=len(y), n_targets=1, slack=slack, of_sizes=True
+        budget, "auto", n_records=len(y), n_targets=1, slack=slack, of_sizes=True
     )
     assert 0.0 < share < 0.3
     assert len(plan.events) == 2

@@ -18,7 +18,7 @@ def matrix_mechanism(plan, bound):
 
 def plan(**changes):
     arguments = {
-        "n_rows": 1000,
+        "n_records": 1000,
         "n_columns": 5,
         "n_outputs": 1,
         "row_norm": math.hypot(1.0, BIAS),
@@ -89,7 +89,7 @@ def test_all_releases_together_spend_the_budget(max_iter, epsilon, share, adjace
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_counts_of_lengths_take_their_share_where_a_ball_is_learnt(adjacency):
     budget = Budget(epsilon=1.0, delta=1e-5, adjacency=adjacency, accountant="pld")
-    sizes = {"n_rows": 1000, "n_columns": 4, "slack": 1e-9}
+    sizes = {"n_records": 1000, "n_columns": 4, "slack": 1e-9}
     ball, spent = plan_ball(
         budget, ball_budget=0.2, data_norm=1.0, centred=True, share_within=0.98, **sizes
     )
@@ -136,7 +136,7 @@ def test_only_distances_of_pairs_are_claimed_to_be_that():
 
 
 def test_the_mechanisms_fit_the_problem():
-    made = plan(n_rows=77, n_columns=6, rounding_slack=1e-6)
+    made = plan(n_records=77, n_columns=6, rounding_slack=1e-6)
     found = (
         made.scale.mechanism,
         made.means.mechanism,

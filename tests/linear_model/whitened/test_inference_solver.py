@@ -53,14 +53,14 @@ def no_noise(monkeypatch):
     monkeypatch.setattr(_mechanisms, "_GRID_BITS", 60)
 
 
-def problem(rng, n_rows=60):
-    X = rng.standard_normal((n_rows, 4)) * rng.choice([0.1, 0.3, 3.0], (n_rows, 1))
+def problem(rng, n_records=60):
+    X = rng.standard_normal((n_records, 4)) * rng.choice([0.1, 0.3, 3.0], (n_records, 1))
     with null_records(NULL):
         rows = clip_rows(X, data_norm=1.0, fit_intercept=True, bias=BIAS)
     full = X * np.minimum(1.0, 1.0 / np.linalg.norm(X, axis=1))[:, np.newaxis]
-    full = np.column_stack([full, np.full(n_rows, BIAS)])
+    full = np.column_stack([full, np.full(n_records, BIAS)])
     full[NULL] = 0.0
-    return rows, full, np.sign(rng.standard_normal(n_rows))
+    return rows, full, np.sign(rng.standard_normal(n_records))
 
 
 def symmetric(rng, p=5):
@@ -72,7 +72,7 @@ def symmetric(rng, p=5):
 def test_sums_are_what_they_say_row_by_row(name, rng, no_noise):
     rows, full, y = problem(rng)
     A, w, clip, bound = symmetric(rng), rng.standard_normal(5), 0.4, 0.11
-    made, loss = plan(n_rows=60), LOSSES[name]
+    made, loss = plan(n_records=60), LOSSES[name]
     shares, cut, matrix, capped, taken, most = 0.0, 0, np.zeros((5, 5)), 0, 0.0, 0
     for z, target in zip(full, y, strict=True):
         if not z.any():
@@ -115,7 +115,7 @@ def test_the_curvature_of_normal_scores_is_that_of_normal_rows():
     mixing = rng.standard_normal((4, 4)) / 3.0
     X = rng.standard_normal((400_000, 4)) @ mixing + [0.2, 0.0, -0.3, 0.1]
     Z = np.column_stack([X, np.full(len(X), BIAS)])
-    made = plan(n_rows=len(Z), epsilon=math.inf, alpha=1e-12)
+    made = plan(n_records=len(Z), epsilon=math.inf, alpha=1e-12)
     white = whiten(Z.T @ Z / len(Z), made)
     mapped = map_moment(white, made.problem, with_hidden=False)
     w = np.array([1.0, -2.0, 1.5, 0.5, 3.0])
@@ -168,7 +168,7 @@ def test_without_noise_errors_are_the_sandwich(name, rng):
     rows, full, y = problem(rng, 400)
     with CertifiedRows(rows, y[:, np.newaxis], LOSSES[name], inference=True).at_work() as sums:
         smoothness = LOSSES[name].smoothness
-        made = plan(n_rows=400, epsilon=math.inf, alpha=1e-3, smoothness=smoothness)
+        made = plan(n_records=400, epsilon=math.inf, alpha=1e-3, smoothness=smoothness)
         w, steps = solve_inference(sums, plan=made, model=MODELS[name], run=run_of(made))
     w, found = w[0], steps.errors
     slopes = LOSSES[name].gradient(y, full @ w)
@@ -224,7 +224,7 @@ def released(made, **changes):
     ],
 )
 def test_whether_errors_can_be_trusted(changes, quality, reason):
-    made = plan(n_rows=10**5, smoothness=1.0)
+    made = plan(n_records=10**5, smoothness=1.0)
     found = estimate(released(made, **changes), made, MODELS["squared_error"])
     assert found.quality == quality
     assert bool(found.reasons) == (quality != "yes")
@@ -242,14 +242,18 @@ def test_whether_errors_can_be_trusted(changes, quality, reason):
 
 
 def test_rows_are_full_when_no_noise_can_have_made_them_so():
-    for n_rows, filled, is_full in ((10**5, 0.95, True), (10**5, 0.85, False), (10, 0.95, False)):
-        made = plan(n_rows=n_rows, smoothness=1.0)
+    for n_records, filled, is_full in (
+        (10**5, 0.95, True),
+        (10**5, 0.85, False),
+        (10, 0.95, False),
+    ):
+        made = plan(n_records=n_records, smoothness=1.0)
         found = estimate(released(made, filled=filled), made, MODELS["squared_error"])
         assert found.is_full == is_full
 
 
 def test_noise_that_moves_predictions_far_leaves_no_curvature():
-    made = plan(n_rows=10**5)
+    made = plan(n_records=10**5)
     for noise, quality in ((1e-4, "yes"), (0.05, "wide"), (0.3, "no")):
         changed = released(made, gradient_noise=noise, share=0.8, matrix=0.2 * np.eye(5))
         assert estimate(changed, made, MODELS["log_loss"]).quality == quality
@@ -257,7 +261,7 @@ def test_noise_that_moves_predictions_far_leaves_no_curvature():
 
 def test_what_clipping_took_makes_errors_larger_by_a_bound_on_its_bias():
     """Of the intercept by public bounds: no slope is above 2, and rows are as long as most."""
-    made = plan(n_rows=10**5, smoothness=1.0)
+    made = plan(n_records=10**5, smoothness=1.0)
     # Leverages as small as they may be.
     changes = {"clip": 1.0, "lost_noise": 1e-5, "share": 0.4, "columns": 4.0}
     plain, lost = (
@@ -288,7 +292,7 @@ def released_leverages(made, **changes):
 
 def test_along_directions_of_few_rows_all_that_clipping_may_take_is_allowed_for():
     """No slope is above 2, whatever is counted, and a row may be as long as its norm lets it."""
-    made, few = plan(n_rows=10**7, smoothness=1.0), np.diag([0.01, 0.2, 0.1, 0.2, BIAS**2])
+    made, few = plan(n_records=10**7, smoothness=1.0), np.diag([0.01, 0.2, 0.1, 0.2, BIAS**2])
     changes = {"white": whiten(few, made), "least": 0.01, "clip": 1.0, "columns": 5.0}
     found = [
         estimate(released(made, lost_noise=noise, **changes), made, MODELS["squared_error"])
@@ -357,7 +361,7 @@ def test_rows_are_shortened_where_few_of_a_direction_are_lost():
 
 
 def test_shortened_rows_have_less_of_a_direction_and_tell_less_of_it():
-    made, few = plan(n_rows=10**7, smoothness=1.0), np.diag([0.01, 0.2, 0.1, 0.2, BIAS**2])
+    made, few = plan(n_records=10**7, smoothness=1.0), np.diag([0.01, 0.2, 0.1, 0.2, BIAS**2])
     changes = {"white": whiten(few, made), "least": 0.01, "clip": 1.0, "columns": 5.0}
     changes, model = changes | {"lost_noise": 1e-12}, MODELS["squared_error"]
     whole, shortened = (
@@ -375,7 +379,7 @@ def test_shortened_rows_have_less_of_a_direction_and_tell_less_of_it():
 
 def test_targets_without_bounds_have_no_intervals():
     for bounded, quality in ((True, "yes"), (False, "no")):
-        made = plan(n_rows=10**5, smoothness=1.0, bounded_targets=bounded)
+        made = plan(n_records=10**5, smoothness=1.0, bounded_targets=bounded)
         found = estimate(released(made), made, MODELS["squared_error"])
         assert (found.quality, UNBOUNDED in found.reasons) == (quality, not bounded)
 
@@ -384,7 +388,7 @@ def test_targets_without_bounds_have_no_intervals():
 def test_no_clip_is_above_the_longest_slope_of_bounded_targets(bounded, rng, no_noise):
     rows, _, y = problem(rng, 400)
     model, loss = MODELS["squared_error"], LOSSES["squared_error"]
-    made = plan(n_rows=400, epsilon=100.0, smoothness=1.0, bounded_targets=bounded)
+    made = plan(n_records=400, epsilon=100.0, smoothness=1.0, bounded_targets=bounded)
     with CertifiedRows(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
         _, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
         white = whiten(as_symmetric(sums.ask(SecondMoment(made.moment.mechanism)), 5) / 400, made)
@@ -397,7 +401,7 @@ def test_no_clip_is_above_the_longest_slope_of_bounded_targets(bounded, rng, no_
 @pytest.mark.parametrize(("name", "bend"), [("squared_error", 0.0), ("log_loss", 0.5)])
 def test_the_bend_of_the_logistic_loss_makes_the_intercept_wide(name, bend):
     """Gradients at scores that spread by s are off by as much as s^2 / 2 logits."""
-    made, way = plan(n_rows=10**5), np.array([0.0, 0.03, 0.0, 0.0, 0.0])
+    made, way = plan(n_records=10**5), np.array([0.0, 0.03, 0.0, 0.0, 0.0])
     changes = {"share": 0.8, "matrix": 0.2 * np.eye(5), "mean_u": way, "mean_gradient": 0.2 * way}
     still, moved = (
         estimate(released(made, spread=spread, **changes), made, MODELS[name])
@@ -412,7 +416,10 @@ def test_the_bend_of_the_logistic_loss_makes_the_intercept_wide(name, bend):
 
 
 def test_directions_are_stretched_by_as_much_as_clipped_rows_may_have_told_of_them():
-    made, changes = plan(n_rows=10**5, smoothness=1.0), {"clip": 1e-3, "matrix": 4e-7 * np.eye(5)}
+    made, changes = (
+        plan(n_records=10**5, smoothness=1.0),
+        {"clip": 1e-3, "matrix": 4e-7 * np.eye(5)},
+    )
     changes |= {"share": 0.4, "gradient_noise": 1e-3, "matrix_noise": 1e-12}
     found = [
         estimate(released(made, lost=lost, **changes), made, MODELS["squared_error"])
@@ -440,7 +447,7 @@ def test_slopes_of_rows_that_fill_their_norm_are_not_clipped(rng, no_noise):
     rows = clip_rows(X, data_norm=1.0, fit_intercept=True, bias=BIAS)
     y, model, loss = rng.choice([-1.0, 1.0], 400), MODELS["log_loss"], LOSSES["log_loss"]
     with CertifiedRows(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
-        made = plan(n_rows=400, epsilon=100.0)
+        made = plan(n_records=400, epsilon=100.0)
         _, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
         moment = as_symmetric(sums.ask(SecondMoment(made.moment.mechanism)), 5) / 400
         white = whiten(moment, made)
@@ -457,9 +464,13 @@ class Records:
     def __init__(self, value):
         self.value, self.asked = value, []
 
-    def bound_slopes(self, A, bound, lengths=None):
-        self.slope_bound = bound
+    def bound_slopes(self, A, bound):
+        self.A, self.slope_bound = A, bound
         self.asked.append((A, bound))
+
+    def rebound_slopes(self, bound):
+        self.slope_bound = bound
+        self.asked.append((self.A, bound))
 
     def ask(self, query):
         if isinstance(query, SecondMoment):

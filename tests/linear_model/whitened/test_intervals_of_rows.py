@@ -225,7 +225,9 @@ def test_what_clipping_takes_is_within_its_bound(kind, clip, monkeypatch):
     rows = clip_rows(X, data_norm=1.0, fit_intercept=True, bias=BIAS)
     full = np.column_stack([X, np.full(n, BIAS)])
     model, loss = MODELS["squared_error"], LOSSES["squared_error"]
-    made = plan(n_rows=n, epsilon=8.0, alpha=1e-9, smoothness=1.0, clipping_norm=clip, max_iter=40)
+    made = plan(
+        n_records=n, epsilon=8.0, alpha=1e-9, smoothness=1.0, clipping_norm=clip, max_iter=40
+    )
     with CertifiedRows(rows, y[:, np.newaxis], loss, inference=True).at_work() as sums:
         weights, steps = solve_inference(sums, plan=made, model=model, run=run_of(made))
     found = steps.errors

@@ -31,7 +31,7 @@ def known_moment(made, moment):
     """The moment that a map allows for without what noise hides, by its formula, and that."""
     p = len(moment)
     values, vectors = np.linalg.eigh(moment)
-    hidden = made.moment.mechanism.noise_std * math.sqrt(p / 2.0) / made.n_rows
+    hidden = made.moment.mechanism.noise_std * math.sqrt(p / 2.0) / made.n_records
     shrunk = plain_shrink(values, hidden)
     largest = made.problem.row_norm**2
     shrunk *= min(largest, max(values.sum(), made.problem.bias**2, largest / 100)) / shrunk.sum()
@@ -39,9 +39,9 @@ def known_moment(made, moment):
 
 
 @for_each("strength", [1e-6, 1e-2, 1.0, 1e3])
-@for_each("n_rows", [200, 10**5])
-def test_the_map_is_of_the_moment_and_of_the_penalty(n_rows, strength, rng):
-    made = plan(n_rows=n_rows, roughness=strength * ROUGHNESS)
+@for_each("n_records", [200, 10**5])
+def test_the_map_is_of_the_moment_and_of_the_penalty(n_records, strength, rng):
+    made = plan(n_records=n_records, roughness=strength * ROUGHNESS)
     moment = moment_of(np.array([0.01, 0.05, 0.1, 0.2, 0.4]), rng) + noise_like(5, 0.01, rng)
     moment = 0.5 * (moment + moment.T)
     white = whiten(moment, made)
@@ -119,13 +119,13 @@ def test_the_loop_is_the_algorithm(name, rng, no_noise):  # noqa: F811
 def test_the_predicted_noise_is_that_of_the_steps(strength, name, rng):
     """By one unit of noise in each entry of each step, taken through the steps as they are run."""
     smoothness = {"log_loss": 0.25, "squared_error": 1.0}[name]
-    made = plan(n_rows=3000, smoothness=smoothness, roughness=strength * ROUGHNESS, max_iter=9)
+    made = plan(n_records=3000, smoothness=smoothness, roughness=strength * ROUGHNESS, max_iter=9)
     moment = moment_of(np.array([0.01, 0.05, 0.1, 0.2, 0.4]), rng)
     steps = choose_steps(whiten(moment, made), made, RULES[name])
     known, _ = known_moment(made, moment)
     A, penalty = steps.white.A, 1e-4 * np.eye(5) + of_weights(strength * ROUGHNESS)
     hessian = A @ (RULES[name].curvature * smoothness * known + penalty) @ A
-    unit = steps.clip * made.steps.noise_multiplier * math.sqrt(steps.n_steps) / made.n_rows
+    unit = steps.clip * made.steps.noise_multiplier * math.sqrt(steps.n_steps) / made.n_records
     expected = np.zeros((5, 5))
     for k in range(steps.n_steps):
         u, v, total = np.zeros((5, 5)), np.zeros((5, 5)), np.zeros((5, 5))
@@ -142,11 +142,11 @@ def test_the_predicted_noise_is_that_of_the_steps(strength, name, rng):
 
 
 @for_each("strength", [1e-6, 1e-2, 1.0, 1e3])
-@for_each("n_rows", [200, 10**5])
+@for_each("n_records", [200, 10**5])
 @for_each("name", ["log_loss", "squared_error"])
-def test_no_penalty_makes_a_step_too_long(name, n_rows, strength, rng):
+def test_no_penalty_makes_a_step_too_long(name, n_records, strength, rng):
     smoothness = {"log_loss": 0.25, "squared_error": 1.0}[name]
-    made = plan(n_rows=n_rows, smoothness=smoothness, roughness=strength * ROUGHNESS)
+    made = plan(n_records=n_records, smoothness=smoothness, roughness=strength * ROUGHNESS)
     clean = np.diag([0.001, 0.05, 0.2, 0.4, BIAS**2])
     white = whiten(clean + noise_like(5, 1e-3, rng), made)
     steps = choose_steps(white, made, RULES[name])

@@ -425,3 +425,24 @@ def test_slopes_follow_targets_that_move_once_more():
             rows.bound_slopes(np.eye(3), math.inf)
             slopes.append(rows.ask(SumOfSlopes(np.zeros((3, 1)), NO_NOISE)))
     np.testing.assert_allclose(slopes, [1.0 - y, 1.0 - y / 2.0])
+
+
+def test_another_bound_on_slopes_is_as_if_it_were_the_first(rng):
+    X = rng.standard_normal((60, 4))
+    rows, _ = certified_sparse(X)
+    Y, loss = labelled(rng, 60, 1)
+    A, query = mapping(rng, 5), SumOfSlopes(rng.standard_normal((5, 1)), NO_NOISE)
+    answers = []
+    for bounds in ((0.1,), (0.7, 0.1)):
+        with CertifiedRows(rows, Y, loss).at_work() as sums:
+            sums.bound_slopes(A, bounds[0])
+            for bound in bounds[1:]:
+                sums.rebound_slopes(bound)
+            answers.append(sums.ask(query))
+            with pytest.raises(ValueError, match="for the whole of a fit"):
+                sums.rebound_slopes(math.inf)
+            assert sums.slope_bound == bounds[-1]
+            sums.bound_slopes(A, math.inf)
+            with pytest.raises(ValueError, match="for the whole of a fit"):
+                sums.rebound_slopes(0.1)
+    np.testing.assert_array_equal(*answers)

@@ -41,15 +41,15 @@ def no_noise(monkeypatch):
     monkeypatch.setattr(_mechanisms, "_GRID_BITS", 60)
 
 
-def problem(rng, name, n_rows=60, fit_intercept=True):
-    X = rng.standard_normal((n_rows, 4)) * rng.choice([0.1, 0.3, 3.0], (n_rows, 1))
+def problem(rng, name, n_records=60, fit_intercept=True):
+    X = rng.standard_normal((n_records, 4)) * rng.choice([0.1, 0.3, 3.0], (n_records, 1))
     with null_records(NULL):
         rows = clip_rows(X, data_norm=1.0, fit_intercept=fit_intercept, bias=BIAS)
     full = X * np.minimum(1.0, 1.0 / np.linalg.norm(X, axis=1))[:, np.newaxis]
     if fit_intercept:
-        full = np.column_stack([full, np.full(n_rows, BIAS)])
+        full = np.column_stack([full, np.full(n_records, BIAS)])
     full[NULL] = 0.0
-    Y = np.sign(rng.standard_normal((n_rows, 1)))
+    Y = np.sign(rng.standard_normal((n_records, 1)))
     loss = LOSSES.get(name)
     if name == "tweedie":
         loss = Tweedie(1.0)
@@ -59,12 +59,12 @@ def problem(rng, name, n_rows=60, fit_intercept=True):
         loss = SmoothPinball(0.3, 0.1)
     if name == "multinomial":
         loss = Multinomial(3)
-        Y = np.where(np.arange(3) == rng.integers(0, 3, (n_rows, 1)), 1.0, -1.0)
+        Y = np.where(np.arange(3) == rng.integers(0, 3, (n_records, 1)), 1.0, -1.0)
     return rows, full, Y, loss
 
 
 def plan_of(rows, Y, loss, **changes):
-    sizes = {"n_rows": len(Y), "n_columns": rows.n_columns, "n_outputs": Y.shape[1]}
+    sizes = {"n_records": len(Y), "n_columns": rows.n_columns, "n_outputs": Y.shape[1]}
     sizes |= {"bias": rows.bias, "row_norm": math.hypot(1.0, rows.bias)}
     return plan(smoothness=loss.smoothness, **sizes, **changes)
 
@@ -187,16 +187,16 @@ ALL_RULES = [*RULES.items(), *RULES_IN_BALL.items()]
 
 @pytest.mark.long
 @for_each("epsilon", [0.01, 0.1, 1.0, 30.0])
-@for_each("n_rows, p", [(1, 2), (200, 31), (10**4, 11), (10**6, 300)])
-def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, rng):
+@for_each("n_records, p", [(1, 2), (200, 31), (10**4, 11), (10**6, 300)])
+def test_clips_and_steps_have_floors_whatever_is_released(n_records, p, epsilon, rng):
     """From noise alone, which tells that there are no rows: C is never 0."""
-    made = plan(n_rows=n_rows, n_columns=p, epsilon=epsilon)
-    noise = rng.standard_normal(p * (p + 1) // 2) * made.moment.mechanism.noise_std / n_rows
+    made = plan(n_records=n_records, n_columns=p, epsilon=epsilon)
+    noise = rng.standard_normal(p * (p + 1) // 2) * made.moment.mechanism.noise_std / n_records
     for vector in (noise, -np.abs(noise), 1e3 * noise, 0.0 * noise):
         white = whiten(as_symmetric(vector, p), made)
         for name, rules in ALL_RULES:
             steps = choose_steps(white, made, rules)
-            least = min(rules.clip_noise * math.sqrt(n_rows / made.noise), rules.clip * 0.1)
+            least = min(rules.clip_noise * math.sqrt(n_records / made.noise), rules.clip * 0.1)
             assert steps.clip >= 0.5 * least, name
             assert (6 if steps.follow_curvature else 10) <= steps.n_steps <= 40, name
             assert 0.0 <= steps.momentum <= 0.7, name
@@ -208,7 +208,7 @@ def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, rn
 
 def test_steps_on_squares_arrive_where_noise_is_small(rng):
     """With a quarter of a direction known, hardly anything of the start is left in the mean."""
-    made = plan(n_rows=10**5, n_columns=5, epsilon=4.0, smoothness=1.0)
+    made = plan(n_records=10**5, n_columns=5, epsilon=4.0, smoothness=1.0)
     white = whiten(0.2 * np.eye(5), made)
     steps = choose_steps(white, made, RULES["squared_error"])
     left, v, total = 1.0, 0.0, 0.0
@@ -235,8 +235,8 @@ def test_more_rows_leave_less_noise():
     white = Whitening(np.eye(5), np.full(5, 0.9), np.full(5, 0.2), 0.02, 3.0)
     for name, rules in ALL_RULES:
         taken = [
-            choose_steps(white, plan(n_rows=n_rows), rules)
-            for n_rows in (10**2, 10**3, 10**4, 10**5, 10**7)
+            choose_steps(white, plan(n_records=n_records), rules)
+            for n_records in (10**2, 10**3, 10**4, 10**5, 10**7)
         ]
         noise = [steps.noise for steps in taken]
         assert noise == sorted(noise, reverse=True)
@@ -273,14 +273,14 @@ def test_louder_noise_of_first_steps_counts_for_what_it_is():
 
 @pytest.mark.long
 @for_each("alpha", [1e-4, 1e-2, 1.0, 1e3, 1e30])
-@for_each("n_rows", [200, 10**5, 10**9])
+@for_each("n_records", [200, 10**5, 10**9])
 @for_each("name, rules", ALL_RULES)
-def test_no_alpha_makes_a_step_too_long(name, rules, n_rows, alpha, rng):
+def test_no_alpha_makes_a_step_too_long(name, rules, n_records, alpha, rng):
     """The step times the curvature of the penalty is at most 1, and with the loss's 2 (1 + m)."""
     loss = LOSSES.get(name, Multinomial(3))
-    made = plan(n_rows=n_rows, alpha=alpha, smoothness=loss.smoothness)
+    made = plan(n_records=n_records, alpha=alpha, smoothness=loss.smoothness)
     clean = np.diag([BIAS**2, 0.001, 0.05, 0.2, 0.4])
-    vector = rng.standard_normal(15) * made.moment.mechanism.noise_std / n_rows
+    vector = rng.standard_normal(15) * made.moment.mechanism.noise_std / n_records
     white = whiten(clean + as_symmetric(vector, 5), made)
     steps = choose_steps(white, made, rules._replace(quiet=()))
     penalty = alpha * white.A @ white.A
@@ -302,15 +302,15 @@ def test_steps_over_rows_that_cancel_have_their_slack():
 
 def test_a_large_alpha_gives_weights_near_zero(rng):
     """Of 3e5 rows, the moment's noise is so small that alpha over it would be a step of 180."""
-    n_rows = 300_000
+    n_records = 300_000
 
     def ask(query):
         if isinstance(query, SecondMoment):
-            return np.zeros(15) + n_rows * 0.02
-        return np.full((5, 1), 0.1 * n_rows)
+            return np.zeros(15) + n_records * 0.02
+        return np.full((5, 1), 0.1 * n_records)
 
     sums = SimpleNamespace(bound_slopes=lambda A, bound: None, slope_bound=0.0, ask=ask)
-    made = plan(n_rows=n_rows, alpha=0.05)
+    made = plan(n_records=n_records, alpha=0.05)
     weights, _ = solve_whitened(sums, plan=made, rules=RULES["log_loss"], run=run_of(made))
     assert np.abs(weights).max() < 100.0
 

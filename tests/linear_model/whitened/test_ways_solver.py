@@ -33,7 +33,7 @@ SQUARED = {"longest_move": math.inf}
 def quiet_plan(loss, **changes):
     """Return a plan for so many rows that noise is quiet."""
     smoothness = {"squared_error": 1.0, "log_loss": 0.25}[loss]
-    return plan(**{"n_rows": 10**7, "smoothness": smoothness, **changes})
+    return plan(**{"n_records": 10**7, "smoothness": smoothness, **changes})
 
 
 def white_of(share, p=5):
@@ -152,7 +152,7 @@ GIVEN = [
     {"wanted_weight": 0.9},
     {"steepest": 1.1},
     {"moment_budget": 0.0},
-    {"n_rows": 5000},
+    {"n_records": 5000},
     {"epsilon": math.inf},
 ]
 
@@ -169,7 +169,7 @@ def test_steps_are_along_gradients_where_something_is_given_or_unknown(loss, cha
 
 def with_sample(made, n_drawn):
     """Return a plan whose ball is learnt of a sample of so many rows."""
-    sampler = BlockSampler(made.n_rows, n_drawn // 8)
+    sampler = BlockSampler(made.n_records, n_drawn // 8)
     return replace(
         made, ball=SimpleNamespace(sample=sampler, n_sampled=sampler.n_drawn, releases=())
     )
@@ -177,7 +177,7 @@ def with_sample(made, n_drawn):
 
 @pytest.mark.parametrize(("loss", "n_steps"), [("squared_error", 6), ("log_loss", 16)])
 def test_the_first_half_of_few_steps_is_of_a_sample_that_is_large_and_quiet(loss, n_steps):
-    rules, white, made = RULES_IN_BALL[loss], white_of(0.99), quiet_plan(loss, n_rows=10**8)
+    rules, white, made = RULES_IN_BALL[loss], white_of(0.99), quiet_plan(loss, n_records=10**8)
     plain = choose_steps(white, made, rules)
     assert (plain.n_steps, plain.n_of_sample) == (n_steps, 0)
     many = choose_steps(white, with_sample(made, 2 * 10**7), rules)
@@ -189,7 +189,7 @@ def test_the_first_half_of_few_steps_is_of_a_sample_that_is_large_and_quiet(loss
     # As many rows, but of 100 times as many: the noise is 10,000 times that of a step of all.
     louder = rules._replace(quiet=(rules.quiet[0]._replace(noise=1.01 * plain.noise),))
     for times, n_of_sample in ((5.9, n_steps // 2), (6.1, 0)):
-        n_drawn = int(made.n_rows / math.sqrt(times * 1.01)) // 8 * 8
+        n_drawn = int(made.n_records / math.sqrt(times * 1.01)) // 8 * 8
         steps = choose_steps(white, with_sample(made, n_drawn), louder)
         assert (steps.n_steps, steps.n_of_sample) == (n_steps, n_of_sample)
 
@@ -199,8 +199,8 @@ class SampledRows:
 
     slope_bound = math.inf
 
-    def __init__(self, n_rows, optimum=1.0):
-        self.n_rows, self.optimum, self.asked = n_rows, optimum, []
+    def __init__(self, n_records, optimum=1.0):
+        self.n_records, self.optimum, self.asked = n_records, optimum, []
 
     def bound_slopes(self, A, bound):
         self.slope_bound, self.A = bound, A
@@ -213,16 +213,16 @@ class SampledRows:
 
     def ask(self, query):
         if isinstance(query, SecondMoment):
-            return self.n_rows * as_vector(0.2 * np.eye(5))
+            return self.n_records * as_vector(0.2 * np.eye(5))
         self.asked.append((self.optimum, query.w.copy()))
         # Of rows whose moment is .2, slopes at weights A w.
-        return self.n_rows * 0.2 * self.A @ (self.A @ query.w - self.optimum)
+        return self.n_records * 0.2 * self.A @ (self.A @ query.w - self.optimum)
 
 
 def test_means_of_a_sample_are_over_its_rows_and_those_of_all_rows_follow(monkeypatch):
-    made = with_sample(quiet_plan("squared_error", n_rows=10**8), 2 * 10**7)
+    made = with_sample(quiet_plan("squared_error", n_records=10**8), 2 * 10**7)
     monkeypatch.setattr(GaussianMechanism, "release", lambda self, value, stream: value)
-    rows, rules = SampledRows(made.n_rows), RULES_IN_BALL["squared_error"]
+    rows, rules = SampledRows(made.n_records), RULES_IN_BALL["squared_error"]
     weights, _ = solve_whitened(rows, plan=made, rules=rules, run=run_of(made))
     assert [optimum for optimum, _ in rows.asked] == [0.9] * 3 + [1.0] * 3
     A = rows.A
@@ -250,7 +250,7 @@ def test_the_predicted_noise_is_what_steps_leave(rng):
     made, rules = quiet_plan(loss), RULES_IN_BALL[loss]
     white = white_of(0.95)
     steps = choose_steps(white, made, rules)
-    std = steps.clip * made.steps.noise_multiplier * math.sqrt(steps.n_steps) / made.n_rows
+    std = steps.clip * made.steps.noise_multiplier * math.sqrt(steps.n_steps) / made.n_records
     H = rules.curvature * white.signal[0]
     found = []
     for _ in range(n_repeats):
@@ -298,8 +298,8 @@ def test_all_that_is_asked_follows_from_releases(loss, monkeypatch):
         def release(self, value, stream, noise=noise):
             if value.size == 15:
                 clean = np.eye(5)[np.triu_indices(5)]
-                return 0.2 * made.n_rows * clean
-            return 1e-2 * made.n_rows * noise.standard_normal(value.shape)
+                return 0.2 * made.n_records * clean
+            return 1e-2 * made.n_records * noise.standard_normal(value.shape)
 
         monkeypatch.setattr(GaussianMechanism, "release", release)
         rows = Rows(exact)

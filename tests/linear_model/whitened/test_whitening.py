@@ -34,14 +34,14 @@ def test_a_singular_moment_without_noise_stretches_nothing_without_end(rng):
     assert np.isfinite(whiten(np.zeros((4, 4)), plan(epsilon=math.inf, n_columns=4)).A).all()
 
 
-@for_each("n_rows", [1, 200, 10**5, 10**9])
+@for_each("n_records", [1, 200, 10**5, 10**9])
 @for_each("alpha", [1e-30, 1e-4, 100.0])
 @for_each("size", [-5.0, 0.0, 0.3, 1e3])
 @for_each("bias", [0.0, BIAS])
-def test_the_map_is_what_its_bounds_say(bias, size, alpha, n_rows, rng):
+def test_the_map_is_what_its_bounds_say(bias, size, alpha, n_records, rng):
     """For any release, an absurd one too: symmetric to the last bit, and stretched by no more."""
     sizes = {"bias": bias, "row_norm": math.hypot(1.0, bias)}
-    made = plan(n_rows=n_rows, n_columns=6, alpha=alpha, **sizes)
+    made = plan(n_records=n_records, n_columns=6, alpha=alpha, **sizes)
     moment = moment_of(size * rng.uniform(size=6), rng) + noise_like(6, 0.1, rng)
     moment = 0.5 * (moment + moment.T)
     white = whiten(moment, made)
@@ -50,7 +50,7 @@ def test_the_map_is_what_its_bounds_say(bias, size, alpha, n_rows, rng):
     assert lengths[0] > 0.0
     assert lengths[-1] / lengths[0] <= white.stretch * (1.0 + 1e-9)
     largest = made.problem.row_norm**2
-    hidden = made.moment.mechanism.noise_std / n_rows * math.sqrt(6 / 2.0)
+    hidden = made.moment.mechanism.noise_std / n_records * math.sqrt(6 / 2.0)
     penalty = alpha / made.problem.smoothness
     assert white.noise == pytest.approx(hidden)
     assert white.stretch <= math.sqrt(1.0 + largest / (hidden + penalty)) * (1.0 + 1e-9)
@@ -131,7 +131,9 @@ def test_half_of_the_largest_eigenvalue_of_noise_alone(rng):
     """The release's noise, by the code that makes a matrix of it: at its edge are 2 tau."""
     p = 120
     made = plan(n_columns=p)
-    vector = rng.standard_normal(p * (p + 1) // 2) * made.moment.mechanism.noise_std / made.n_rows
+    vector = (
+        rng.standard_normal(p * (p + 1) // 2) * made.moment.mechanism.noise_std / made.n_records
+    )
     largest = np.linalg.eigvalsh(as_symmetric(vector, p))[-1]
     white = whiten(as_symmetric(vector, p), made)
     assert 0.85 < largest / (2.0 * white.noise) < 1.1

@@ -46,7 +46,7 @@ class Constant(DPLogisticRegression):
 def make_plan(epsilon):
     return plan_selection(
         SearchBudget(epsilon, DELTA, "replace_one"),
-        n_rows=N_ROWS,
+        n_records=N_ROWS,
         n_validation=N_VALIDATION,
         n_candidates=1,
         method="repeat",

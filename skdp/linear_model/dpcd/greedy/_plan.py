@@ -98,7 +98,7 @@ def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_si
     rounded = 3.0 + 2.0 * n_outputs**1.5
     return GreedyPlan(
         budget=budget,
-        n_rows=problem.n_rows,
+        n_records=problem.n_records,
         problem=problem,
         n_passes=n_steps,
         step_size=float(step_size),
@@ -125,6 +125,6 @@ def auto_steps(noise, problem):
     largest = min(tuned.PASSES_WITHOUT_PRIVACY * problem.n_columns, tuned.LARGEST_N_STEPS)
     if noise == 0.0:
         return largest
-    information = problem.n_rows / (noise * math.log(problem.n_columns + 1.0))
+    information = problem.n_records / (noise * math.log(problem.n_columns + 1.0))
     n_steps = tuned.STEP_FACTOR * information ** (2.0 / 3.0)
     return round(min(max(n_steps, tuned.FEWEST_STEPS), largest))
