@@ -43,7 +43,13 @@ from skdp._rows.ball_queries import (
     SumOfCutSides,
     SumOfSquares,
 )
+from skdp.exceptions import warn_user
 
+_UNSEEN_LENGTHS = (
+    "the noise of released counts hides how long rows are, or all are 0: predictions are about "
+    "constant. At this epsilon there may be too few records for data_norm=None. Scale columns by "
+    "public ranges (BoundsScaler), and give the norm of such rows as data_norm."
+)
 # Targets that are all alike have this width over their size, far above rounding.
 _SMALLEST_WIDTH = 2.0**-40
 # No radius is smaller, as that of rows that are all alike could be.
@@ -141,7 +147,11 @@ def learn_ball(rows, *, plan, run):
         counts, noise, bins = counted(FIRST_LENGTHS, COARSE_BINS)
         # Rows of zeros tell of no unit: by the smallest, coefficients would overflow.
         counts = np.append(0.0, counts[1:])
-        unit = unit * quantile(counts, noise, bins, 0.5)
+        length = quantile(counts, noise, bins, 0.5, otherwise=math.inf)
+        if math.isinf(length):
+            warn_user(_UNSEEN_LENGTHS)
+            length = tuned.UNSEEN_LENGTH
+        unit = unit * length
         bins = bins_about(1.0)
     last_counts = counted(LENGTHS, bins)
     radius = quantile(*last_counts, tuned.SHARE_IN_FIRST_RADIUS)

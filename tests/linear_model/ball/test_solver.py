@@ -3,8 +3,15 @@ import math
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
-from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.linear_model import (
+    DPCDLasso,
+    DPLogisticRegression,
+    DPRidge,
+    DPSCDRegressor,
+    DPSGDRegressor,
+)
 from tests._loops import for_each
 from tests._runs import run_of
 from tests.door import (
@@ -56,6 +63,32 @@ def test_where_no_bin_stands_out_the_unit_is_taken(rng):
     for bins in (BINS, UNIT_BINS, bins_below(1e200), bins_below(1e-200)):
         found = quantile(0.5 * rng.standard_normal(bins.n_bins), 1.0, bins, 0.9)
         assert found == bins.unit
+
+
+def test_where_no_length_stands_out_another_one_is_taken(rng):
+    counts = 0.5 * rng.standard_normal(BINS.n_bins)
+    assert quantile(counts, 1.0, BINS, 0.5, otherwise=7.0) == 7.0
+    counts[3] = 9.0
+    assert quantile(counts, 1.0, BINS, 0.5, otherwise=7.0) < 1.0
+
+
+LINEAR_MODELS = [
+    DPRidge(epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
+    DPSGDRegressor(epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
+    DPSCDRegressor(epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
+    DPCDLasso(1e-3, epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
+    DPLogisticRegression(epsilon=0.05, classes=[0, 1], random_state=0),
+]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+@pytest.mark.parametrize("estimator", LINEAR_MODELS, ids=str)
+def test_of_rows_that_noise_hides_a_model_is_about_a_constant(estimator, scale, rng):
+    X = scale * rng.standard_normal((200, 5))
+    y = (X[:, 0] > 0.0) * 1
+    with pytest.warns(UserWarning, match="hides how long rows are"):
+        estimator = clone(estimator).fit(X, y)
+    assert np.abs(X @ np.ravel(estimator.coef_)).max() < 1e-6
 
 
 def test_sizes_are_of_entries_that_are_not_zero(rng):
