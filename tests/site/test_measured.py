@@ -83,7 +83,7 @@ def ratio(read, race, claim):
 
 def test_speed_in_words(read):
     numbers = numbers_of("measured", "speed")
-    assert {"256", "1.6", "30", "1.4", "2.8", "100,000"} <= numbers
+    assert {"256", "1.6", "30", "15", "19", "100,000"} <= numbers
     for race in ("per_pass_hinge", "per_pass_log_loss"):
         rows = read("speed_ratios", race=race)
         assert all(float(row["median"]) < 1.6 for row in rows)
@@ -94,10 +94,13 @@ def test_speed_in_words(read):
     assert 1.0 < ratio(read, "logistic", "diffprivlib LogisticRegression / DPSGD") < 1.25
     assert ratio(read, "logistic", "Opacus / DPSGD, batch 256") > 30.0
     for row in read("whitening"):
-        assert 1.35 < float(row["over_LogisticRegression"]) < 2.85
-        wanted = (4, 5) if int(row["rows"]) >= 1_000_000 else (9, 17)
-        assert wanted[0] <= round(float(row["over_Ridge"])) <= wanted[1]
-        assert 0.75 < float(row["over_DPSGDClassifier"]) < 1.4
+        are_many = int(row["rows"]) >= 1_000_000
+        low, high = (0.4, 0.65) if are_many else (1.9, 2.2)
+        assert low < float(row["over_LogisticRegression"]) < high
+        low, high = (3, 4) if are_many else (15, 19)
+        assert low <= round(float(row["over_Ridge"])) <= high
+        low, high = (0.3, 0.5) if are_many else (0.9, 1.1)
+        assert low < float(row["over_DPSGDClassifier"]) < high
     assert all(float(row["median"]) <= 1.2 for row in read("speed_ratios", race="noise"))
     for peer in ("SGDClassifier", "LogisticRegression"):
         assert ratio(read, "processes", f"whole process, {peer} / DPSGDClassifier") < 1.0
@@ -290,29 +293,33 @@ def test_findings_of_table_2_of_the_coordinate_paper(read):
 def test_targets_that_pages_call_missed_or_met(read):
     assert {"1.6", "100", "16"} <= numbers_of("targets", "targets of fits")
     numbers_of("targets", "targets of steps")
-    assert {"2.7", "20", "1.2", "1.5", "32"} <= numbers_of("targets", "targets of files")
+    assert {"1.9", "20", "1.2", "1.5", "32"} <= numbers_of("targets", "targets of files")
     rows = read("whitening")
     of_size = {(int(row["rows"]), row["precision"]): row for row in rows}
     logistic = [float(of_size[10**6, kind]["over_LogisticRegression"]) for kind in PRECISIONS]
-    assert logistic[0] <= 1.6 < logistic[1]
+    assert max(logistic) <= 1.6
     assert all(float(of_size[10**5, kind]["over_Ridge"]) > 5.0 for kind in PRECISIONS)
     assert all(float(row["over_Ridge"]) > 1.6 for row in rows)
-    assert any(float(row["over_DPSGDClassifier"]) > 1.0 for row in rows)
+    slower = {row["rows"] for row in rows if float(row["over_DPSGDClassifier"]) > 1.0}
+    assert slower == {"100000"}
     assert all(float(row["pass_over_reading"]) > 1.5 for row in rows)
     for gain in ("gain_of_2_threads", "pass_gain_of_2_threads"):
         assert all(float(row[gain]) < 1.9 for row in rows)
-    assert max(float(row["private_MB_but_16_bytes_a_row"]) for row in rows) <= 100
+    for row in rows:
+        assert (float(row["private_MB_but_16_bytes_a_row"]) > 100) == (row["rows"] == "1000000")
     assert all(float(row["median"]) < 1.5 for row in read("speed_ratios", race="threads_large"))
     scale = {(row["of"], row["what"]): float(row["value"]) for row in read("scale")}
     for (_, what), value in scale.items():
-        assert what != "read_ratio" or value > 2.0
+        assert what != "read_ratio" or value > 1.8
         assert what != "private_mb" or value <= 1000.0
         assert what != "slope" or value < 0.95
         assert what != "ratio" or round(value, 1) == 1.5
         assert what != "numpy_ratio" or value <= 1.2
-    assert round(scale["20,000,000 rows, 2 threads", "read_ratio"], 1) == 2.7
+    within = [of for (of, what), value in scale.items() if what == "read_ratio" and value <= 2.0]
+    assert within == ["20,000,000 rows, 2 threads"]
+    assert round(scale["20,000,000 rows, 2 threads", "read_ratio"], 1) == 1.9
     pinned = "minutes of passes over pinned rows, most sums"
-    assert round(scale["1,000,000,000 rows, 32 workers", pinned]) == 5
+    assert round(scale["1,000,000,000 rows, 32 workers", pinned]) == 3
 
 
 def test_a_study_of_people_in_words(read):
