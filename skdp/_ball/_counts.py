@@ -11,16 +11,21 @@ from skdp._ball import _tuned as tuned
 MIDDLE = 0.84
 
 
-def quantile(counts, noise, bins, share, *, otherwise=None):
+def quantile(counts, noise, bins, share):
+    """Return what `seen_quantile` does, or the bins' unit: nothing else is known then."""
+    length = seen_quantile(counts, noise, bins, share)
+    return bins.unit if length is None else length
+
+
+def seen_quantile(counts, noise, bins, share):
     """Return the upper end of the bin up to which a share of the records lies.
 
     Of the bins that don't stand out of the noise, only those near others that do are counted: the
-    noise of all would add up. If none stands out, nothing is known, and what is returned is
-    `otherwise`, or the bins' unit where that is None.
+    noise of all would add up. If none stands out, there is None.
     """
     places = np.flatnonzero(standing_out(counts[np.newaxis, np.newaxis], noise))
     if not places.size:
-        return bins.unit if otherwise is None else otherwise
+        return None
     first, last = max(places[0] - tuned.BINS_BESIDE, 0), places[-1] + tuned.BINS_BESIDE
     up_to = np.cumsum(np.asarray(counts[first : last + 1], dtype=float))
     return bins.end(first + int(np.argmax(up_to >= share * up_to.max())))

@@ -11,6 +11,7 @@ from skdp._ball._counts import (
     MIDDLE,
     loudest,
     quantile,
+    seen_quantile,
     sizes_in_units,
     sizes_of_columns,
     standing_out,
@@ -147,8 +148,8 @@ def learn_ball(rows, *, plan, run):
         counts, noise, bins = counted(FIRST_LENGTHS, COARSE_BINS)
         # Rows of zeros tell of no unit: by the smallest, coefficients would overflow.
         counts = np.append(0.0, counts[1:])
-        length = quantile(counts, noise, bins, 0.5, otherwise=math.inf)
-        if math.isinf(length):
+        length = seen_quantile(counts, noise, bins, 0.5)
+        if length is None:
             warn_user(_UNSEEN_LENGTHS)
             length = tuned.UNSEEN_LENGTH
         unit = unit * length

@@ -114,10 +114,10 @@ WIDTH_OF_CUT = 2.0
 CHANCE_OF_NOISE = 3e-8
 # The chance where noise can't reach farther than four times the truth, or where the fit warns.
 CHANCE_OF_NOISE_NEARBY = 1e-4
-# Rows whose lengths noise hides are taken to be so long. All but absurd numbers are near 0 beside
-# it, so that predictions are about constant; by a shorter one, those of longer rows would be far
-# off ("Few records"). Its square is far from overflow.
-UNSEEN_LENGTH = 2.0**64
+# Rows whose lengths noise hides are taken to be so long. All numbers of tables, identifiers of 64
+# bits included, are near 0 beside it, so that predictions are about constant; by a shorter one,
+# those of longer rows would be far off ("Few records"). Its square is far from overflow.
+UNSEEN_LENGTH = 2.0**80
 # Where no bin stands out alone or beside a neighbour, so many in a row may do so together.
 WIDTHS_TOGETHER = (2, 4, 8)
 # So many bins on both sides of those that stand out of the noise are counted, too: the ends of a

@@ -273,10 +273,6 @@ class Plan:
         """Bound that the noise of all releases is relative to, None if there is no single one."""
         return None
 
-    def clipping_after(self, steps):
-        """Return that bound of a run, by what its method says of the steps that it took."""
-        return self.clipping
-
     def start(self, random_state):
         """Return a run of this plan, the only way to its randomness.
 
@@ -330,7 +326,7 @@ class Plan:
             events=tuple(cost.event for cost in costs),
             # Names of steps, which users choose, are among them.
             names=tuple(printable(cost.name) for cost in costs),
-            clipping=self.clipping_after(steps),
+            clipping=self.clipping,
             reproducible=reproducible,
             assumed_public=budget.assumed_public + tuple(also_public),
             not_covered=of_parts + budget.not_covered + tuple(also_not_covered),

@@ -10,6 +10,7 @@ from skdp._release.mechanisms import as_vector
 from skdp._rows.batches import squeezed
 from skdp._rows.blocks import BlockRows
 from skdp._rows.bounds import SMALLEST_NORM, row_norms
+from skdp._rows.clipping import check_rebound
 from skdp._rows.coded_rows import CodedRows, is_sparse
 from skdp._rows.fused import kernels_for, kernels_for_entries, units_of
 
@@ -92,12 +93,8 @@ class CertifiedRows(BlockRows):
         self.A, self.bound, self.lengths = A, np.array(bound), measured
 
     def rebound_slopes(self, bound):
-        """Have slopes cut to another bound, by the same A; neither bound is infinite, or both are.
-
-        Without a bound no row was measured.
-        """
-        if isinf(bound) != isinf(self.bound):
-            raise ValueError("a bound on slopes is finite or not for the whole of a fit.")
+        """Have slopes cut to another bound, by the same A."""
+        check_rebound(self.slope_bound, bound)
         self.bound = np.array(bound)
 
     def shorten(self, longest):

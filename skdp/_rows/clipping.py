@@ -43,3 +43,12 @@ def clip_contributions(contributions, row_norm, bound, weights=None):
 def joint_reach(norm):
     """Return the factor by which clipping bounds both a row's dual update and what it adds to v."""
     return np.where(norm > 0.0, np.maximum(norm, 1.0), 0.0)
+
+
+def check_rebound(before, bound):
+    """Refuse another bound on slopes that isn't finite where the one before was, or the reverse.
+
+    Without a bound no row was measured.
+    """
+    if isinf(before) != isinf(bound):
+        raise ValueError("a bound on slopes is finite or not for the whole of a fit.")

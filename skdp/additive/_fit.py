@@ -131,7 +131,7 @@ def publish_terms(model, found, also_public, also_not_covered=()):
     fit.run.finish()
     linear = predicted.linear()
     model.privacy_report_ = plan.report(
-        costs=plan.costs_with(fitted.reports),
+        costs=plan.costs_by_reports(fitted.reports),
         reproducible=fit.run.reproducible,
         also_public=model._kinds_assumed + linear._assumed() + also_public,
         also_not_covered=also_not_covered,

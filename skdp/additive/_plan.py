@@ -80,10 +80,10 @@ class AdditivePlan(Plan):
     @property
     def releases(self):
         """The releases of the table, and one that stands for all of each model."""
-        return (*self.table.releases, *self._of_models)
+        return (*self.table.releases, *self._planned_models)
 
     @property
-    def _of_models(self):
+    def _planned_models(self):
         parts = {MODEL: self.rest}
         if self.second is not None:
             parts[self.second.name] = self.second.budget
@@ -94,22 +94,22 @@ class AdditivePlan(Plan):
     @property
     def costs(self):
         """What a run costs, that of kinds included."""
-        return self._costs_with(costs_of(self._of_models))
+        return self._costs_beside(costs_of(self._planned_models))
 
-    def costs_with(self, reports):
+    def costs_by_reports(self, reports):
         """Return what a run cost, by the reports of its linear models.
 
         Names of the second one have its ending.
         """
         endings = ("",) if self.second is None else ("", self.second.ending)
-        return self._costs_with(
+        return self._costs_beside(
             Cost(f"{name}{ending}", event)
-            for report, ending in zip(reports, endings, strict=False)
+            for report, ending in zip(reports, endings, strict=True)
             for name, event in zip(report.names, report.events, strict=True)
         )
 
-    def _costs_with(self, of_models):
-        costs = (*self.table.costs, *of_models)
+    def _costs_beside(self, model_costs):
+        costs = (*self.table.costs, *model_costs)
         return costs if self.charged is None else self.charged.followed_by(costs)
 
     def following(self, specs):
@@ -145,7 +145,7 @@ class ConstantPlan(Plan):
         learnt = () if self.target_releases is None else self.target_releases.releases
         return (*learnt, *named(self.name, self.constant))
 
-    def costs_with(self, reports):
+    def costs_by_reports(self, reports):
         """Return what a run costs: it fits no linear models, so that there are no reports."""
         return self.costs
 

@@ -17,6 +17,7 @@ from joblib import effective_n_jobs
 
 from skdp._progress import progress
 from skdp._rows.bounds import present_records, stretch_of
+from skdp._rows.clipping import check_rebound
 from skdp._rows.fused import can_compile, sums_compiled
 from skdp._rows.queries import CUT, SAMPLED, TARGETS, Asked, AskedSlopes
 from skdp._rows.threads import map_in_order
@@ -188,6 +189,7 @@ class PartitionedRows:
 
     def rebound_slopes(self, bound):
         """See `Rows.rebound_slopes`."""
+        check_rebound(self._cut.bound, bound)
         self._cut = self._cut._replace(bound=bound)
 
     @property

@@ -176,7 +176,7 @@ class CyclicDPCD(DPCD):
         together = n_columns if self.clip_by == "row" else 1
         bounds = public_feature_bounds(self, n_features)
         longest = min(data_norm, norm_of_ranges(*bounds))
-        learnt, ball, spent = self.plan_learning(sizes, family, budget, longest)
+        target_releases, ball, spent = self.plan_learning(sizes, family, budget, longest)
         problem = DPCDProblem(
             n_records=n_records,
             n_columns=n_columns,
@@ -199,7 +199,7 @@ class CyclicDPCD(DPCD):
             average_every=self.average_every,
             shrinkage=self.shrinkage,
             bought_share=float(self.smoothness_budget) if self._buys_squares() else 0.0,
-            target_releases=learnt,
+            target_releases=target_releases,
             ball=ball,
             spent=spent,
         )

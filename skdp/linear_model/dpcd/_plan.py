@@ -179,15 +179,16 @@ class DPCDPlan(SteppedPlan):
         clip = scaled(self.clipping_norm, radius / self.ball.data_norm)
         return replace(self, clipping_norm=clip)
 
-    def clipping_after(self, steps):
-        """Return C where that bounds all that a record adds, and else None.
+    @property
+    def clipping(self):
+        """C where that bounds all that a record adds, and else None.
 
         By row a pass may add more than C to columns of large thresholds, and an automatic C doesn't
         bound the intercept's entries.
         """
         alone = self.squares is self.target_releases is self.ball is None
         bounds_all = alone and not self.by_row and self.clipping_norm != "auto"
-        return steps.clipping_norm if bounds_all and steps is not None else None
+        return self.clipping_norm if bounds_all else None
 
 
 def plan_dpcd(

@@ -90,7 +90,7 @@ class DPSCD(Method):
         )
         max_iter = check_count(self.max_iter, "max_iter")
         data_norm = check_positive(self.data_norm, "data_norm")
-        learnt, ball, _ = self.plan_learning(sizes, family, budget, data_norm)
+        target_releases, ball, _ = self.plan_learning(sizes, family, budget, data_norm)
         plan = PLANS[check_word(self.solver, "solver", PLANS)]
         if self.solver != "dual":
             return plan(
@@ -108,7 +108,7 @@ class DPSCD(Method):
             clipping_norm=self.clipping_norm,
             noisy_dual=self.noisy_dual,
             proximal=self.proximal,
-            target_releases=learnt,
+            target_releases=target_releases,
             ball=ball,
         )
 

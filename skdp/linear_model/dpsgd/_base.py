@@ -142,15 +142,16 @@ class BaseDPSGD(BaseLinear):
         )
 
 
-def take_in(model, method, rows, units, settings, also_public):
+def take_in(model, method, rows, units, *, fixed_units, also_public):
     """Make the step of a call of `partial_fit`, and publish what it leads to.
 
-    Targets are in `units`, or these are the classes. What stays the same from call to call are
-    `settings`, beside those of the method.
+    `units` are how targets were read: `TargetUnits`, or the classes. The numbers `fixed_units`, as
+    the settings of the method, must stay the same from call to call.
     """
     (n_rows, n_features, n_outputs), records = rows.sizes, rows.records()
     family, shape = rows.treatment.family, (n_outputs, method.n_columns(n_features))
-    settings = (*shape, method.fit_intercept, float(method.data_norm), model.adjacency, *settings)
+    norm = float(method.data_norm)
+    settings = (*shape, method.fit_intercept, norm, model.adjacency, *fixed_units)
     zero = np.zeros(shape)
     before = model._stream or _Stream(settings, zero, zero)
     if before.settings != settings:

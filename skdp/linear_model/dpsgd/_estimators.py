@@ -325,7 +325,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
             method,
             rows,
             units,
-            settings=(units.midpoint, units.half_width),
+            fixed_units=(units.midpoint, units.half_width),
             also_public=weights_public(public_weight) + self._assumed(),
         )
         return self
@@ -640,7 +640,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         rows = MemoryRows(method.treatment(family), X, targets, weights)
         also_public = (CLASSES_READ,) if read_from_y else ()
         also_public += weights_public(public_weight)
-        take_in(self, method, rows, classes, settings=(), also_public=also_public)
+        take_in(self, method, rows, classes, fixed_units=(), also_public=also_public)
         self._classes_read = read_from_y
         return self
 

@@ -71,7 +71,7 @@ class DPSGD(Method):
             if mechanism != "laplace":
                 raise ValueError("sample_epsilon needs mechanism='laplace'.")
             stated = check_sample_epsilon(stated, sizes[0], budget.epsilon)
-        learnt, ball, _ = self.plan_learning(sizes, family, budget, data_norm)
+        target_releases, ball, _ = self.plan_learning(sizes, family, budget, data_norm)
         if mechanism == "laplace":
             return plan_dpsgd_laplace(
                 problem,
@@ -89,7 +89,7 @@ class DPSGD(Method):
             max_iter=self.max_iter,
             batch_size=self.batch_size,
             clipping_norm=self.clipping_norm,
-            target_releases=learnt,
+            target_releases=target_releases,
             ball=ball,
         )
 

@@ -117,7 +117,7 @@ class Whitened(Method):
         if moment is not None:
             moment = check_moment(moment, n_features)
         rows_per_group, slack = 1.0, rounding_slack
-        learnt, ball, spent = self.plan_learning(
+        target_releases, ball, spent = self.plan_learning(
             sizes,
             family,
             budget,
@@ -147,7 +147,7 @@ class Whitened(Method):
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
-            bounded_targets=learnt is not None or family.has_bounds,
+            bounded_targets=target_releases is not None or family.has_bounds,
         )
         max_iter, make_plan = self.max_iter, plan_inference
         if max_iter == "auto" and not budget.is_private:
@@ -158,8 +158,8 @@ class Whitened(Method):
             problem,
             budget,
             ball=ball,
-            target_releases=learnt,
-            last=() if learnt is None else learnt.last,
+            target_releases=target_releases,
+            last=() if target_releases is None else target_releases.last,
             left=1.0 - spent,
             moment_budget=self.moment_budget,
             public_moment=moment,

@@ -6,11 +6,10 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from skdp.linear_model import (
-    DPCDLasso,
+    DPHuberRegressor,
     DPLogisticRegression,
+    DPPoissonRegressor,
     DPRidge,
-    DPSCDRegressor,
-    DPSGDRegressor,
 )
 from tests._loops import for_each
 from tests._runs import run_of
@@ -65,30 +64,32 @@ def test_where_no_bin_stands_out_the_unit_is_taken(rng):
         assert found == bins.unit
 
 
-def test_where_no_length_stands_out_another_one_is_taken(rng):
+def test_where_no_length_stands_out_none_is_seen(rng):
     counts = 0.5 * rng.standard_normal(BINS.n_bins)
-    assert quantile(counts, 1.0, BINS, 0.5, otherwise=7.0) == 7.0
+    assert _counts.seen_quantile(counts, 1.0, BINS, 0.5) is None
     counts[3] = 9.0
-    assert quantile(counts, 1.0, BINS, 0.5, otherwise=7.0) < 1.0
+    assert _counts.seen_quantile(counts, 1.0, BINS, 0.5) == quantile(counts, 1.0, BINS, 0.5) < 1.0
 
 
-LINEAR_MODELS = [
-    DPRidge(epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
-    DPSGDRegressor(epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
-    DPSCDRegressor(epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
-    DPCDLasso(1e-3, epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
-    DPLogisticRegression(epsilon=0.05, classes=[0, 1], random_state=0),
-]
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e4])
-@pytest.mark.parametrize("estimator", LINEAR_MODELS, ids=str)
+# Other methods learn no ball where noise would hide it: they clip rows to a norm.
+@pytest.mark.parametrize("scale", [1.0, 1e4, 2.0**63])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        DPRidge(epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
+        DPLogisticRegression(epsilon=0.05, classes=[0, 1], random_state=0),
+        DPHuberRegressor(epsilon=0.05, target_bounds=(-4.0, 4.0), random_state=0),
+        DPPoissonRegressor(epsilon=0.05, target_bounds=(0.0, 4.0), random_state=0),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:the size of the targets")
 def test_of_rows_that_noise_hides_a_model_is_about_a_constant(estimator, scale, rng):
     X = scale * rng.standard_normal((200, 5))
     y = (X[:, 0] > 0.0) * 1
     with pytest.warns(UserWarning, match="hides how long rows are"):
         estimator = clone(estimator).fit(X, y)
-    assert np.abs(X @ np.ravel(estimator.coef_)).max() < 1e-6
+    assert np.abs(X @ np.ravel(estimator.coef_)).max() < 0.01
 
 
 def test_sizes_are_of_entries_that_are_not_zero(rng):
