@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -86,6 +87,7 @@ def module_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def room_of(module):
     """The room and its rank; the longest listed prefix decides."""
     inside = module.removeprefix("skdp").removeprefix(".")
@@ -126,6 +128,7 @@ def test_imports_run_one_way(module, path):
         assert other_rank < rank or other_room == room, f"{module} imports {target}"
 
 
+@cache
 def _is_module(package, name):
     path = ROOT.parent.joinpath(*package.split("."), name)
     return path.is_dir() or path.with_suffix(".py").exists()

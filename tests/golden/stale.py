@@ -32,14 +32,26 @@ def stale_files():
     if _git("rev-parse", "--is-shallow-repository").strip() != "false":
         raise OSError("the history isn't whole")
     unsaved = _git("diff", "--name-only", "HEAD", "--", "benchmarks/results")
+    written_by = _last_commits("benchmarks/results")
     found = {}
     for path in sorted(RESULTS.glob("*.csv")):
         name = path.relative_to(ROOT).as_posix()
-        commit = _git("log", "-1", "--format=%H", "--", name).strip()
+        commit = written_by.get(name)
         if commit and name not in unsaved.splitlines():
             changed = _changed_since(commit) & _measured_by(path)
             if changed:
                 found[path.name] = sorted(changed)
+    return found
+
+
+def _last_commits(folder):
+    """Return the last commit of each file that a folder ever had, by name."""
+    found, commit = {}, None
+    for line in _git("log", "--format=commit %H", "--name-only", "--", folder).splitlines():
+        if line.startswith("commit "):
+            commit = line.removeprefix("commit ")
+        elif line:
+            found.setdefault(line, commit)
     return found
 
 
