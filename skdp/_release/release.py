@@ -56,7 +56,7 @@ class Release:
             rounding_slack=self.rounding_slack,
         )
 
-    @property
+    @cached_property
     def event(self):
         """What the accountant adds up."""
         if self.noise in ("gaussian", "choice"):
