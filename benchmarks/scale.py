@@ -52,7 +52,7 @@ MODEL = {"classes": [0, 1], "data_norm": 4.0, "delta": 1e-12}
 PLANNED_ROWS, PLANNED_WORKERS, PLANNED_PARTITION = (10**9, 10**10), (1, 32, 256), 10**6
 FEW_TASKS, MANY_TASKS = 2, 512
 NOTE = (
-    "At most 3 times the time of reading, 1000 MB of private memory, a slope within .95 and 1.05 "
+    "At most twice the time of reading, 1000 MB of private memory, a slope within .95 and 1.05 "
     "and a pass 1.2 times that of threads are asked for. " + bench.GENERATED
 )
 

@@ -377,7 +377,7 @@ def _check_spread_shrinks_with_epsilon(estimator, X, y):
             if np.isfinite(value).all():
                 estimator = clone(estimator).set_params(**{name: value})
     spreads, relative = [], []
-    # Noise may hide all categories of so few rows, or how long they are.
+    # Noise may hide all categories of so few rows, or how long these rows are.
     hides = _reads_categories(estimator) or hasattr(resolved, "radius_")
     least = 1.0 if hides else 0.1
     for epsilon in (least, 10.0 * least, 100.0 * least):

@@ -1,5 +1,7 @@
 """Standard errors of rows in partitions: they are those of rows in memory."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -105,6 +107,8 @@ def sums_of(X, y, model, plan, ball):
         sums.bound_slopes(np.diag([0.5, 2.0, 1.0, 1.0, 1.0]), 9.0)
         yield sums.ask(CountsOfMappedLengths(bins, followed.lengths.mechanism)), followed.lengths
         sums.shorten(0.7)
+        with pytest.raises(ValueError, match="for the whole of a fit"):
+            sums.rebound_slopes(math.inf)
         sums.rebound_slopes(0.1)
         yield sums.ask(SharesAndLosses(MODELS[loss], u, followed.scale.mechanism)), followed.scale
         yield sums.ask(SharesAndLosses(MODELS[loss], u, followed.means.mechanism)), followed.means

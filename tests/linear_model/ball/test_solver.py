@@ -71,7 +71,7 @@ def test_where_no_length_stands_out_none_is_seen(rng):
     assert _counts.seen_quantile(counts, 1.0, BINS, 0.5) == quantile(counts, 1.0, BINS, 0.5) < 1.0
 
 
-# Other methods learn no ball where noise would hide it: they clip rows to a norm.
+# Other methods have a public norm by default: rows are clipped to it where noise would hide a ball.
 @pytest.mark.parametrize("scale", [1.0, 1e4, 2.0**63])
 @pytest.mark.parametrize(
     "estimator",

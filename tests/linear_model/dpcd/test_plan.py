@@ -84,6 +84,14 @@ def test_the_parts_of_a_budget_add_up_to_it(delta, epsilon, share, adjacency, cl
         assert report.clipping is None
 
 
+def test_a_clip_is_reported_where_it_bounds_all_that_a_record_adds():
+    """Before a fit as after it: nothing that is learnt decides about it."""
+    clipped = {"clipping_norm": 0.7, "clip_by": "entry"}
+    cases = [(clipped, 0.7), ({**clipped, "clip_by": "row"}, None), ({"clip_by": "entry"}, None)]
+    for options, clip in [*cases, ({**clipped, "smoothness_budget": 0.1}, None)]:
+        assert plan(**options).report(reproducible=False).clipping == clip
+
+
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_what_runs_is_what_is_accounted(share, adjacency):
