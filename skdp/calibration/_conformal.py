@@ -136,6 +136,7 @@ class DPConformalRegressor(RegressorMixin, BaseConformal):
     _is_kind = staticmethod(is_regressor)
     _endless = "intervals are infinite"
     _wide = "intervals may be many times too wide"
+    _milder = "an estimator without single errors that are far larger than most"
 
     def predict_interval(self, X):
         """Predict an interval for the target of each row.
@@ -328,6 +329,7 @@ class DPConformalClassifier(ClassifierMixin, BaseConformal):
     _is_kind = staticmethod(is_classifier)
     _endless = "sets have all classes"
     _wide = "sets may have many classes too many"
+    _milder = "a classifier that gives no true class a chance close to 0"
 
     def predict_set(self, X):
         """Predict a set of labels for each row.

@@ -446,10 +446,22 @@ def test_too_few_records_make_intervals_infinite_and_say_how_many_it_takes():
     assert model.quantile_ == INF
     assert (model.predict_interval(X) == [-INF, INF]).all()
     model = DPConformalClassifier(DPLogisticRegression(**TWO), random_state=0, epsilon=0.1)
-    with pytest.warns(UserWarning, match="scores too large: sets have all classes"):
+    with pytest.warns(UserWarning, match="too few: sets have all classes"):
         model.fit(X, labels)
     assert model.quantile_ == INF
     assert model.predict_set(X).all()
+
+
+def test_scores_that_lie_far_apart_are_named_where_records_are_enough():
+    X, y, _ = records(900)
+    line = FrozenEstimator(LinearRegression().fit(X, y))
+    errors = np.exp2(np.random.default_rng(3).uniform(-40.0, 40.0, len(y)))
+    model = DPConformalRegressor(line, epsilon=0.5, random_state=0)
+    match = r"The scores of the 900 .* too far apart for this noise: intervals .* helps?, and so"
+    with pytest.warns(UserWarning, match=match):
+        model.fit(X, line.predict(X) + errors)
+    with warnings.catch_warnings(action="error"):
+        model.fit(X, line.predict(X) + 1.0 + errors.clip(max=1.0))
 
 
 def test_parts_that_are_unknown_or_charged_elsewhere_are_refused():
