@@ -3,8 +3,9 @@ Which digits may it be?
 =======================
 
 A model that was trained on public pictures of digits reads those of a hospital's forms. Its
-probabilities are wrong, because its penalty holds it back. This example finds sets of digits that hold the true
-one with a stated probability, at a small cost in privacy for the people who filled in the forms.
+probabilities are wrong, because its penalty holds it back. This example finds sets of digits that
+hold the true one with a stated probability, at a small cost in privacy for the people who filled in
+the forms.
 """
 
 # %%
@@ -35,8 +36,9 @@ print(f"It is right in {model.score(X_rest, y_rest):.2f} of the cases, and says 
 # Sets with a stated coverage
 # ---------------------------
 # The model is frozen, as it isn't fitted again. All that is released of the forms are noisy counts
-# of the probabilities that it gave to the true digits. A cautious model is cheap here: one that gives
-# some true digits hardly a chance, as naive Bayes does, needs more records, and a warning says so.
+# of the probabilities that it gave to the true digits. A cautious model is cheap here: one that
+# gives some true digits hardly a chance, as naive Bayes does, needs more records, and a warning
+# says so.
 
 X_forms, X_new, y_forms, y_new = train_test_split(X_rest, y_rest, train_size=900, random_state=SEED)
 frozen = FrozenEstimator(model)

@@ -59,13 +59,22 @@ class BaseAdditive(ReadingMixin, RecordPrivateEstimator):
         """Return what the loss is to a fit, as a `Family`."""
         return self._parameters().predicted.family(has_exposure=has_exposure)
 
-    def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
-        specs = specs_before_fit(self, n_features)
-        return plan_terms(self, self._parameters(), specs, n_rows, n_outputs, by_group)
+    def _plan(self, n_records, n_features, n_outputs=1, *, by_group=False):
+        parameters = self._parameters()
+        return plan_terms(
+            self,
+            parameters,
+            parameters.predicted.linear()._method(),
+            parameters.predicted.family(),
+            specs_before_fit(self, n_features),
+            n_records=n_records,
+            n_outputs=n_outputs,
+            by_group=by_group,
+        )
 
-    def _expected_noise(self, budget, n_rows, n_features, n_outputs):
+    def _expected_noise(self, budget, n_records, n_features, n_outputs):
         """Return the `ExpectedNoise` of a fit with such a budget, in the units of training."""
-        return expected_noise_of(self._parameters(), budget, n_rows, n_features, n_outputs)
+        return expected_noise_of(self._parameters(), budget, n_records, n_features, n_outputs)
 
     def _assumed(self):
         return self._kinds_assumed + self._parameters().predicted.linear()._assumed()

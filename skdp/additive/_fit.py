@@ -74,11 +74,10 @@ def frame_and_settings(model, X, parameters):
     return frame, TableSettings(frame.typed, specs, pairs, signs)
 
 
-def plan_terms(model, parameters, specs, n_records, n_outputs, by_group):
-    """Return the plan of a fit by parameters, which were made before the rows were read."""
-    check_n_jobs(model.n_jobs)
-    linear = parameters.predicted.linear()
-    budget = budget_by(model, linear._method(), linear._family(), n_records, by_group)
+def plan_terms(model, parameters, method, family, specs, *, n_records, n_outputs, by_group):
+    """Return the plan of a fit; the method and the family are made of the parameters."""
+    check_n_jobs(method.n_jobs)
+    budget = budget_by(model, method, family, n_records, by_group)
     return parameters.plan(budget, specs, n_records, n_outputs)
 
 
@@ -98,8 +97,16 @@ def fit_table(model, X, y, groups, public_weight, exposure=None):
     parameters.check_curves(settings.signs, n_outputs)
     method = parameters.predicted.linear()._method()
     codes, n_records = method.read_groups(groups, len(targets), weights)
-    by_group = codes is not None
-    plan = plan_terms(model, parameters, settings.specs, n_records, n_outputs, by_group)
+    plan = plan_terms(
+        model,
+        parameters,
+        method,
+        family,
+        settings.specs,
+        n_records=n_records,
+        n_outputs=n_outputs,
+        by_group=codes is not None,
+    )
     fit = TermsFit(
         parameters=parameters,
         settings=settings,

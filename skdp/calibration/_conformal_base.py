@@ -262,10 +262,10 @@ class BaseConformal(AroundPrivate):
         refuse_partitions(inner, self, _FROZEN_INSTEAD)
         refuse_settings(inner, self, "estimator")
 
-    def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
+    def _plan(self, n_records, n_features, n_outputs=1, *, by_group=False):
         self._check_estimator()
-        budget = self._budget(n_rows, by_group)
-        arguments = {"level": self.confidence_level, "n_records": n_rows, "by_group": by_group}
+        budget = self._budget(n_records, by_group)
+        arguments = {"level": self.confidence_level, "n_records": n_records, "by_group": by_group}
         if self._is_frozen():
             size = {"calibration_size": 1.0}
             return plan_conformal(score_budget(budget), **arguments, **size)
@@ -281,7 +281,7 @@ class BaseConformal(AroundPrivate):
         return plan_conformal(
             budget,
             level=self.confidence_level,
-            n_records=n_rows,
+            n_records=n_records,
             calibration_size=self.calibration_size,
             fit_report=report_of_fit,
             by_group=by_group,

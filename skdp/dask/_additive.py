@@ -48,13 +48,14 @@ class DaskAdditive(DaskTwin):
         frame, settings = frame_and_settings(self, typed_row(X), parameters)
         n_targets, units = columns_and_units(family, table)
         n_outputs = family.n_outputs(n_targets)
+        method = parameters.predicted.linear()._method()
         parameters.check_curves(settings.signs, n_outputs)
         reads = self._reading()
         set_columns(reads, table)
         reads._kinds = frame.kinds
         reader = _Reader(
             estimator_name=self._local.__name__,
-            treatment=parameters.predicted.linear()._method().treatment(family),
+            treatment=method.treatment(family),
             takes_sparse=False,
             table=reads,
         )
@@ -62,7 +63,14 @@ class DaskAdditive(DaskTwin):
             rows.count_records(groups)
             n_records = rows.n_records
             plan = plan_terms(
-                self, parameters, settings.specs, n_records, n_outputs, rows.are_grouped
+                self,
+                parameters,
+                method,
+                family,
+                settings.specs,
+                n_records=n_records,
+                n_outputs=n_outputs,
+                by_group=rows.are_grouped,
             )
             fit = TermsFit(
                 parameters=parameters,

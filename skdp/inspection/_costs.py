@@ -89,12 +89,12 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
             f"step), got {type(estimator).__name__}."
         )
     sizes = {"n_samples": n_samples, "n_features": n_features, "n_outputs": n_outputs}
-    n_rows, n_columns, n_outputs = (check_count(size, name) for name, size in sizes.items())
+    n_records, n_columns, n_outputs = (check_count(size, name) for name, size in sizes.items())
     estimator._validate_params()
     n_outputs = count_outputs(estimator, n_outputs)
     if hasattr(estimator, "transform"):
-        return estimator._preview(n_rows, n_columns)
-    return estimator._preview(n_rows, n_columns, n_outputs)
+        return estimator._preview(n_records, n_columns)
+    return estimator._preview(n_records, n_columns, n_outputs)
 
 
 def count_outputs(estimator, n_outputs):

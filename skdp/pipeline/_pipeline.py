@@ -396,16 +396,16 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             kind.poor_score = is_private(self)
         return tags
 
-    def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
-        """Return the plan of a fit on rows of such sizes."""
+    def _plan(self, n_records, n_features, n_outputs=1, *, by_group=False):
+        """Return the plan of a fit of such sizes."""
         self._open_parts()
         steps = step_list(fresh_steps(self))
         if by_group:
             protect_groups(steps)
         n_before = n_public(steps)
         width = width_of_all(steps[:n_before], n_features)
-        sizes = n_rows, n_features, n_outputs
-        budget = self._budget(n_rows, by_group)
+        sizes = n_records, n_features, n_outputs
+        budget = self._budget(n_records, by_group)
         return plan_steps(budget, self.shares, steps[n_before:], width, sizes)
 
     def _budget(self, n_records, by_group=False):

@@ -45,9 +45,13 @@ def stale_files():
 
 
 def _last_commits(folder):
-    """Return the last commit of each file that a folder ever had, by name."""
+    """Return the last commit of each file that a folder ever had, by name.
+
+    A merge counts for those files alone that are as in none of its parents.
+    """
     found, commit = {}, None
-    for line in _git("log", "--format=commit %H", "--name-only", "--", folder).splitlines():
+    log = _git("log", "-c", "--format=commit %H", "--name-only", "--", folder)
+    for line in log.splitlines():
         if line.startswith("commit "):
             commit = line.removeprefix("commit ")
         elif line:

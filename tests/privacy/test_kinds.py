@@ -89,7 +89,17 @@ def plan_for(estimator, n_untyped, n_numeric=0, n_records=1000):
     names = tuple(f"c{j}" for j in range(n_untyped + n_numeric))
     specs = read_specs(names, ("untyped",) * n_untyped + ("numeric",) * n_numeric)
     if isinstance(estimator, DPAdditiveClassifier):
-        return plan_terms(estimator, estimator._parameters(), specs, n_records, 1, False)
+        parameters = estimator._parameters()
+        return plan_terms(
+            estimator,
+            parameters,
+            parameters.predicted.linear()._method(),
+            parameters.predicted.family(),
+            specs,
+            n_records=n_records,
+            n_outputs=1,
+            by_group=False,
+        )
     return estimator._table_plan(estimator._budget(n_records), n_records, specs)
 
 

@@ -119,7 +119,7 @@ class BaseWhitened(BaseLinear):
             inference=self.inference,
         )
 
-    def _expected_noise(self, budget, n_rows, n_features, n_outputs):
+    def _expected_noise(self, budget, n_records, n_features, n_outputs):
         """Return the `ExpectedNoise` of a fit with such a budget, in the units of training."""
-        sizes = n_rows, n_features, n_outputs
+        sizes = n_records, n_features, n_outputs
         return self._method().expected_noise(sizes, self._family(), budget)

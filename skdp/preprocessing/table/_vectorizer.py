@@ -328,9 +328,9 @@ class DPTableVectorizer(PrivateTransformer):
         # Before a fit nothing was read.
         return assumed_kinds(getattr(self, "_read", ()), getattr(self, "_untyped", ()))
 
-    def _plan(self, n_rows, n_features, *, by_group=False):
+    def _plan(self, n_records, n_features, *, by_group=False):
         specs = specs_before_fit(self, n_features)
-        return self._table_plan(self._budget(n_rows, by_group), n_rows, specs)
+        return self._table_plan(self._budget(n_records, by_group), n_records, specs)
 
     def _table_plan(self, budget, n_records, specs):
         n_knots = check_n_knots(self.knots)
