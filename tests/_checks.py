@@ -73,7 +73,7 @@ OF_A_CLASS = {
     "check_methods_subset_invariance",
     "check_pipeline_consistency",
 }
-# Those of a class that not every change needs.
+# Those of a class that the quick tests lack.
 OF_LONG = {
     # A thousand passes, over all of which weights are taken as over one.
     "check_class_weight_classifiers",

@@ -77,7 +77,7 @@ def pytest_fixture_setup(fixturedef, request):
 
 @pytest.fixture(scope="session")
 def all_cases(pytestconfig):
-    """Whether all cases are asked for, and not only what every change needs."""
+    """Whether all cases are asked for, and not only the quick tests."""
     return pytestconfig.getoption("all_cases")
 
 

@@ -32,7 +32,7 @@ def pytest_configure(config):
 
 
 def pytest_addoption(parser):
-    """Add the options that have more tests collected than every change needs."""
+    """Add the options that have more tests collected than the quick ones."""
     parser.addoption("--all-cases", action="store_true", help="all tests, with all their cases")
     parser.addoption(
         "--first-cases",
@@ -46,7 +46,7 @@ def _has_long_tests(config):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leave out tests that not every change needs, but where they are named or all are asked for.
+    """Leave out the long tests, but where they are named or all are asked for.
 
     pytest asks this of nothing that the command names. `pytest tests tests/long` names tests alone:
     pytest leaves out a path within another.
@@ -70,7 +70,7 @@ def pytest_pycollect_makeitem(collector, name, obj):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc):
-    """Leave out the cases of a test that not every change needs.
+    """Leave out the cases of a test that the quick tests lack.
 
     A test has the first case of each of its lists, or all with the marker `every`, but for cases
     with the marker `long`. Those in tests/long have all cases where they are named. With

@@ -190,7 +190,7 @@ def main(arguments=None):
     if options.pylint:
         found["pylint's no-member in " + ", ".join(LINTED)] = unknown_members()
     if not options.quick:
-        found["tests of every change"] = collected()
+        found["quick tests"] = collected()
         found["all tests"] = collected("--all-cases")
     width = max(map(len, found))
     for name, value in found.items():

@@ -121,6 +121,7 @@ def test_absurd_text_is_no_aggregate(classes, records):
         LabelAggregate.from_json(f'{before}"classes": {classes}{after}')
 
 
+@pytest.mark.long
 @for_each("value", [HUGE, "1", []])
 @for_each("name", ["bias", "sensitivity", "n_rows", "data_norm", "reproducible"])
 @for_each("mechanism", ["analytic", "randomized_response"])
@@ -239,6 +240,7 @@ def test_tiny_targets_are_refused_by_name(epsilon, rate):
         accountant.calibrate(epsilon, 1e-5, sampling_rate=rate)
 
 
+@pytest.mark.long
 @for_each("method", ["pld", "rdp"])
 @for_each("rate", [1.0, 0.5, 5e-324, 1.0 - 1e-16])
 @for_each("noise", [5e-324, 1e-300, 1e-10, 1e10, 1e300])

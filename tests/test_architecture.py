@@ -115,6 +115,7 @@ def imports(tree):
 MODULES = [(module_of(path), path) for path in FILES]
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_imports_run_one_way(module, path):
     room, rank = room_of(module)
@@ -212,6 +213,7 @@ FORBIDDEN = {
 }
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_rooms_do_not_import_what_they_must_not_know(module, path):
     forbidden = FORBIDDEN.get(module, FORBIDDEN.get(room_of(module)[0], ()))
@@ -248,6 +250,7 @@ def test_names_of_modules_have_one_value(module, path):
     assert not [name for name in names if names.count(name) > 1], module
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_private_scikit_learn_names_come_through_one_door(module, path):
     if module == "skdp._sklearn":
@@ -276,6 +279,7 @@ RANDOM, MECHANISMS = "skdp._release.random", "skdp._release.mechanisms"
 NOISE = {"normal", "standard_normal", "laplace", "gamma", "standard_gamma", "spherical"}
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_generators_and_noise_have_one_room_each(module, path):
     if module in ("skdp.utils.estimator_checks", "skdp.datasets._visits"):
@@ -393,6 +397,7 @@ def _are_steps(node):
     return isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "steps"
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_answers_are_released_by_a_run_that_knows_the_query(module, path):
     """Elsewhere a sum of which a record moves more than was planned would go unnoticed."""
@@ -404,6 +409,7 @@ def test_answers_are_released_by_a_run_that_knows_the_query(module, path):
     assert not found or module in RELEASED_BY_HAND, f"{module}: {ast.unparse(found[0])}"
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_noise_begins_at_the_start_of_a_plan(module, path):
     for imported, name in imports(tree_of(path)):
@@ -436,6 +442,7 @@ def test_accountant_and_plan_take_no_data():
                 assert not data_names & {argument.arg for argument in arguments}, node.name
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_files_stay_small(module, path):
     tree = tree_of(path)
@@ -512,6 +519,7 @@ WALKERS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", WALKERS, ids=str)
 @pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 def test_rows_walk_through_few_rooms(model, rng):

@@ -142,6 +142,7 @@ def test_nothing_stops_a_private_fit():
     LogisticRegression().set_callbacks(Stops()).fit(*records())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 def test_a_search_shows_itself_and_none_of_its_candidates(method):
     outer, inner = Seen(), Seen()

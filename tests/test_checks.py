@@ -288,6 +288,7 @@ def test_check_private_estimator(estimator):
     check_private_estimator(estimator)
 
 
+@pytest.mark.long
 @for_each("estimator", sorted(set(map(type, PROMISES)), key=lambda kind: kind.__name__))
 def test_fits_of_skdp_publish_how_many_steps_or_what_bounds(estimator):
     """Estimators of others needn't."""

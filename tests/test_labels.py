@@ -68,6 +68,7 @@ CLASSIFIERS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
 def test_the_type_of_one_label_moves_no_other_in_fits(model):
     model = model.set_params(random_state=0)
@@ -81,6 +82,7 @@ def test_the_type_of_one_label_moves_no_other_in_fits(model):
         assert model.classes_.tolist() == [SMALL, LARGE]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("one", SAME, ids=lambda one: type(one).__name__)
 def test_the_type_of_one_label_moves_no_other_in_scores(one):
     model = DPLogisticRegression(**TWO).fit(X, np.array(labels_with(SMALL)))

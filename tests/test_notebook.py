@@ -60,6 +60,7 @@ def test_fitted_estimators_show_their_guarantee(estimator, records):
     assert caption(f"this fit: {guarantee}") in notebook_html(pickle.loads(pickle.dumps(model)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, np.random.RandomState(0)], ids=["int", "RandomState"])
 def test_a_seed_is_a_condition_wherever_a_guarantee_is_shown(records, seed):
     secret = "while the seed stays secret"
@@ -98,6 +99,7 @@ def test_no_privacy_is_said(records):
     assert "Privacy of this fit: no privacy" in shown
 
 
+@pytest.mark.long
 def test_diagrams_of_pipelines_and_searches_show_it(records):
     model = make_pipeline(BoundsScaler(feature_bounds=(-4, 4)), DPSCDClassifier(epsilon=0.5))
     assert caption("each fit spends epsilon = 0.5") in estimator_html_repr(model)

@@ -124,6 +124,7 @@ def test_steps_of_a_pipeline_are_named(capsys):
     assert all(line.startswith("[DPPipeline]") for line in lines_of(last, capsys))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_composed_search_counts_candidates(n_jobs, capsys):
     grid = {"data_norm": [0.1, 1.0, 10.0]}

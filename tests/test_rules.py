@@ -120,6 +120,7 @@ def test_a_share_that_is_no_choice_is_refused_without_validation_too(share, reco
 TINY = [5e-324, 1e-310, 1e-31, 1e31, math.inf, math.nan, -1.0, 0.0]
 
 
+@pytest.mark.long
 @for_each("value", TINY)
 @for_each(
     "estimator, name",
@@ -177,6 +178,7 @@ BAD_INPUT = [
 ]
 
 
+@pytest.mark.long
 @for_each("kind, spoil, planted", BAD_INPUT)
 @for_each(
     "estimator",
@@ -219,6 +221,7 @@ def test_no_error_quotes_an_entry(estimator, kind, spoil, planted, records):
         assert planted is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1e-300, 1e153, 6e153, 1e160, 1.7e308])
 @pytest.mark.parametrize("epsilon", [1.0, np.inf])
 def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):

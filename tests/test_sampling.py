@@ -29,6 +29,7 @@ def coins(n_rows, rate, n_steps, random_state=0):
     return table
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("random_state", [0, None])
 @pytest.mark.parametrize(("n_rows", "rate"), [(1, 0.3), (7, 0.05), (50, 0.9), (400, 0.01)])
 def test_every_coin_has_its_rate_and_steps_and_rows_are_independent(n_rows, rate, random_state):
@@ -134,6 +135,7 @@ def test_equal_coins_give_equal_sorted_partitions():
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.long
 def test_coordinates_are_uniform_without_replacement():
     batches = np.array(list(CoordinateSampler(6, 2, 30_000).batches(make_stream(0))))
     assert (batches[:, 0] != batches[:, 1]).all()

@@ -173,6 +173,7 @@ def test_a_fit_leaves_the_settings_of_steps_as_they_were(ledger):
     assert inside.ledger == model[-1].ledger == ledger
 
 
+@pytest.mark.long
 def test_fits_go_on_after_fits(ledger):
     X, y = rows()
     model = make_private_pipeline(DPStandardScaler(), logistic(), ledger=ledger).fit(X, y)
@@ -185,6 +186,7 @@ def test_fits_go_on_after_fits(ledger):
     assert (charged.adjacency, charged.delta) == ("replace_one", 1e-6)
 
 
+@pytest.mark.long
 def test_steps_of_an_earlier_fit_move_to_another_ledger_with_the_pipeline(ledger):
     X, y = rows()
     ledger_of_2026 = PrivacyLedger(f"{ledger.path}2", epsilon=8.0, delta=1e-3)

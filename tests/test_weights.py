@@ -47,7 +47,7 @@ FULL = {"batch_size": N, "max_iter": 3000, "ball_budget": 0, **LAST}
 
 
 def in_the_long_tier(*models):
-    """These take seconds: one model of each method is enough for every change."""
+    """These take seconds: one model of each method is enough for the quick tests."""
     return [pytest.param(model, marks=pytest.mark.long) for model in models]
 
 
@@ -261,6 +261,7 @@ def test_public_weight_is_routed_and_sample_weight_is_refused(model, data):
         assert same(search.best_estimator_, direct)
 
 
+@pytest.mark.long
 @for_each("model", PRIVATE)
 @for_each(
     "weights",
@@ -306,6 +307,7 @@ WRONG = {
 }
 
 
+@pytest.mark.long
 @for_each("wrong", REFUSED)
 @for_each("model", WEIGH_CLASSES)
 @pytest.mark.parametrize("classes", [None, LABELS], ids=["read", "declared"])

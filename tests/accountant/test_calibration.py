@@ -102,6 +102,7 @@ def test_gaussian_delta_far_tail():
     assert log_pdf + math.log(lower) < value < log_pdf + math.log(upper)
 
 
+@pytest.mark.long
 @for_each("epsilon", [1e-3, 0.1, 1.0, 30.0, 1e3])
 @for_each("delta", [1e-300, 1e-30, 1e-6, 0.5, 1 - 1e-9])
 def test_full_batch_inverse(epsilon, delta):
@@ -183,6 +184,7 @@ def test_much_noise_is_gaussian(adjacency, design, mu):
     assert (1 - 2e-4) * exact <= get_epsilon(noise, 1e-7, **design) <= 1.008 * exact
 
 
+@pytest.mark.long
 def test_sampling_helps_down_to_the_full_batch():
     rates = [0.5, 0.9, 0.99, 0.9999, 1.0]
     noises = [calibrate(1.0, 1e-5, sampling_rate=rate, n_steps=20) for rate in rates]

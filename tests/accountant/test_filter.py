@@ -57,6 +57,7 @@ def random_design(seed):
     return tuple(events), ("zero_out", "replace_one")[seed % 2], erasure
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(N_DESIGNS))
 def test_costs_of_random_designs_dominate(seed):
     events, adjacency, erasure = random_design(seed)
@@ -197,6 +198,7 @@ def test_events_of_all_kinds_add_up():
     assert (total.mu, total.erasure) == pytest.approx((joint.mu, joint.erasure), rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_fits", [2, 5])
 def test_sums_of_costs_dominate_compositions(n_fits):
     event, other = GaussianEvent(1.0, 0.02, 50), GaussianEvent(0.9, 0.2, 3)
@@ -411,6 +413,7 @@ def test_the_profile_is_asked_seldom():
     assert len(asked) < 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("mean", "eta", "times"), [(10.0, -0.5, 5.42), (10.0, 0.0, 8.1)])
 def test_a_search_costs_more_than_its_epsilon(mean, eta, times):
     """The page of private selection has these: as many squared mu of one release."""

@@ -71,6 +71,7 @@ def test_the_reference_is_right():
     assert exact_delta(0.0, 1.0) == pytest.approx(Decimal(math.erf(0.5 / math.sqrt(2))))
 
 
+@pytest.mark.long
 @for_each("mu", MUS)
 def test_epsilon_is_never_below_the_exact_one(mu):
     profile = GaussianProfile(mu)
@@ -98,6 +99,7 @@ def test_delta_is_never_below_the_exact_one(mu):
     assert profile.delta(60.0 * mu + mu * mu / 2) > 0.0
 
 
+@pytest.mark.long
 @for_each("mu", MUS)
 def test_power_is_never_below_the_exact_one(mu):
     profile = GaussianProfile(mu)

@@ -175,6 +175,7 @@ def test_tpr_of_two_subsampled_steps():
         assert exact - 1e-4 <= report.tpr_at(fpr) <= exact + 3e-3
 
 
+@pytest.mark.long
 def test_group_privacy_of_poisson_batches():
     report = make_report(epsilon=0.5)
     noise, rate, n_steps = 1.0, 0.2, 1
@@ -586,6 +587,7 @@ def test_a_group_whose_epsilon_is_zero():
         assert report.epsilon_at(0.3, group_size=5) == 0.0
 
 
+@pytest.mark.long
 def test_disjoint_parts_and_pairwise_bounds():
     event = GaussianEvent(4.0, 1.0, 9, n_parts=20, pairwise=True)
     assert str(event) == "9 x 20 disjoint pairwise Gaussian(4)"
@@ -639,6 +641,7 @@ def test_rdp_never_serves_replace_one():
         make_report(events=(GaussianEvent(4.0, 0.1),), accountant="analytic")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_a_composition_is_never_below_its_parts(adjacency):
     parts = [

@@ -91,6 +91,7 @@ def test_any_kind_of_report_comes_back(kind):
     assert again.epsilon_at(1e-3, group_size=2) == report.epsilon_at(1e-3, group_size=2)
 
 
+@pytest.mark.long
 def test_reports_that_came_back_compose_as_the_originals():
     reports = [
         make_report(**KINDS[kind])
@@ -102,6 +103,7 @@ def test_reports_that_came_back_compose_as_the_originals():
         assert seen_again(joint).skdp_version == skdp.__version__
 
 
+@pytest.mark.long
 def test_reports_of_fits_come_back(rng):
     X, y = rng.standard_normal((60, 3)), np.arange(60) % 2
     options = {"classes": [0, 1], "max_iter": 2}

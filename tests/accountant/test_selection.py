@@ -139,6 +139,7 @@ def check_bound(pairs, scores, law):
     return bound, here, there
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("eta", "rate"),
     [pytest.param(*law, marks=[pytest.mark.long] * (law[1] != 0.1)) for law in LAWS],
@@ -431,6 +432,7 @@ def test_a_group_may_be_in_all_parts_of_a_trial():
     assert event.scaled_to_group(1) == event
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_searches_compose_with_what_else_was_released(adjacency):
     factor = 2.0 if adjacency == "replace_one" else 1.0

@@ -86,6 +86,7 @@ def test_shares_are_all_that_is_released():
     assert model.to_markdown().startswith("The noise hides")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_noise_is_that_of_one_release(n_classes):
     """Nothing is left for a table, a ball or steps: shares are as near as the budget makes them."""

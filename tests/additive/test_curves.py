@@ -92,6 +92,7 @@ def test_the_strength_has_an_end_and_none_without_noise():
     np.testing.assert_allclose(matrix[:6, :6], bends(KNOTS).T @ bends(KNOTS), rtol=1e-12)
 
 
+@pytest.mark.long
 @for_each("model", [DPAdditiveClassifier(classes=[0, 1]), DPAdditiveRegressor()])
 def test_stiff_curves_are_lines_and_others_bend(model, rng, monkeypatch):
     """A risk that rises and falls: the plain curve shows the fall, a stiff one can't."""
@@ -108,6 +109,7 @@ def test_stiff_curves_are_lines_and_others_bend(model, rng, monkeypatch):
     assert sizes[1] < 0.02 * sizes[0]
 
 
+@pytest.mark.long
 @for_each("kind", ["stiff", "free"])
 def test_a_term_of_noise_alone_is_rarely_taken_for_more(kind, rng):
     """In 5 % of draws, by the covariance: stiff values are as if they were one number."""

@@ -16,6 +16,7 @@ def table(n_rows=20_000, seed=0):
     return X, rng.poisson(0.1 * seen * np.exp(np.sin(6.0 * X[:, 0]))).astype(float), seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["poisson", "gamma"])
 def test_there_are_two_fits_without_products_and_one_end(loss):
     X, y, seen = table()
@@ -31,6 +32,7 @@ def test_there_are_two_fits_without_products_and_one_end(loss):
     assert 0.9 < model.privacy_report_.epsilon_at(1e-5) <= 1.0 + 1e-6
 
 
+@pytest.mark.long
 def test_few_records_and_interactions_of_none_have_one_fit():
     X, y, seen = table(1000)
     for options in ({}, {"interactions": None}):
@@ -47,6 +49,7 @@ def test_a_plan_tells_of_both_fits():
     assert preview(model, 20_000, 6).names[-1] == "linear model of whole curves"
 
 
+@pytest.mark.long
 def test_curves_that_tell_nothing_are_flatter_and_the_mean_is_right():
     """Paired by the seed of the noise: noise of five curves is most of what one fit is off by."""
     X, y, seen = table()

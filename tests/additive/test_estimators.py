@@ -156,6 +156,7 @@ def test_many_targets_have_many_knots_and_pairs_take_half_of_them(rng):
     assert clone(model).fit(X[:3000], y[:3000])._basis.terms[0].knots.size == 12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
 def test_constrained_curves_rise_or_fall_everywhere(model, data, sign):
@@ -441,6 +442,7 @@ def test_null_records_are_those_of_all_rows_where_some_have_no_weight():
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
 
 
+@pytest.mark.long
 def test_rare_words_are_counted_among_the_records_that_have_a_weight():
     """And not at all where that is the number of records of some class, which is secret."""
     X, y = labelled()
@@ -644,6 +646,7 @@ def counted(n_rows, seed=0):
     return X, np.exp(np.sin(X.x) + 0.7 * (X.w == "b")).to_numpy(), rng
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["poisson", "gamma"])
 def test_terms_of_counts_and_amounts_multiply(loss):
     X, rate, rng = counted(20_000)

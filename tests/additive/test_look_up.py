@@ -207,6 +207,7 @@ MODELS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_models_predict_as_linear_models_of_all_columns(name, rng, monkeypatch):
     model, n_values, kinds = MODELS[name]
@@ -269,6 +270,7 @@ def test_a_frame_of_floats_is_read_without_a_copy(rng):
     pd.testing.assert_frame_equal(X, before)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not find_spec("numba"), reason="numba")
 @for_each("n_rows", [1, N_ROWS])
 def test_rows_of_codes_are_those_of_columns(n_rows):
@@ -305,6 +307,7 @@ def check_products(rows, basis, columns):
     assert (found >= distances * (1.0 - 1e-15)).all()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not find_spec("numba"), reason="numba")
 @pytest.mark.parametrize("name", ["products", "counts", "three classes"])
 def test_a_fit_by_codes_is_that_by_columns(name, rng, monkeypatch):

@@ -188,6 +188,7 @@ def test_curves_of_rounding_errors_are_in_no_product(scale):
     assert [term.name for term in view.products] == ["x x w"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
 def test_contributions_add_up_to_the_prediction(model, data):
     X, y = data()
@@ -440,6 +441,7 @@ def test_the_penalty_follows_noise_and_what_curves_tell():
         assert view.penalty(rules, 1e9) == 100.0
 
 
+@pytest.mark.long
 def test_rows_of_weight_0_are_in_neither_fit():
     X, y = rows(n_rows=600)
     weights = np.where(np.arange(600) < 50, 0.0, 1.0)
@@ -452,6 +454,7 @@ def test_rows_of_weight_0_are_in_neither_fit():
     np.testing.assert_array_equal(first.explain(X), second.explain(X))
 
 
+@pytest.mark.long
 def test_a_strong_penalty_leaves_the_first_fit(monkeypatch):
     """It is of the distance from there, where steps begin."""
     X, y = rows()

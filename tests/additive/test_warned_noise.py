@@ -18,6 +18,7 @@ def warnings_of(X, y, **options):
     return [str(one.message) for one in caught]
 
 
+@pytest.mark.long
 def test_the_warning_names_how_many_columns_would_do_and_follows_no_record():
     X = np.random.default_rng(0).standard_normal((1000, N_FEATURES))
     most = predicted_noise(DPAdditiveClassifier(), 1000, N_FEATURES, epsilons=[0.7])

@@ -180,6 +180,7 @@ def run(model, X, y, script=None, null=()):
     return seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("row", [[0.5, -0.5, 0.5, 0.0], [9e9, -9e9, 0, 0], [0, 0, 0, 0]])
 def test_given_the_releases_a_record_moves_one_count_and_nothing_else(adjacency, row):

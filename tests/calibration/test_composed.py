@@ -54,6 +54,7 @@ def check_spent(report, epsilon, least=0.97):
     assert least * epsilon <= bare.epsilon_at(report.delta) <= epsilon * (1.0 + 1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("name", RAW)
 def test_raw_tables_are_calibrated_in_one_budget(name, adjacency):
@@ -69,6 +70,7 @@ def test_raw_tables_are_calibrated_in_one_budget(name, adjacency):
         model.predict(X.rename(columns={"age": "years"}))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*RAW, *ROWS])
 def test_people_are_calibrated_in_one_budget(name):
     X, y = table(3000) if name in RAW else records(3000)

@@ -159,6 +159,7 @@ def test_what_no_counts_can_show_is_not_claimed_by_lucky_noise():
     assert {quantile_of(scores, plan, seed) for seed in range(30)} == {INF}
 
 
+@pytest.mark.long
 def test_a_wrong_octave_makes_intervals_wide_and_never_short():
     n, level = 2000, 0.9
     plan = planned(level, n, 1.0)
@@ -206,6 +207,7 @@ def test_the_design_is_of_public_numbers_and_pays_for_small_noise():
 # Estimators.
 
 
+@pytest.mark.long
 def test_intervals_cover_and_sets_do():
     X, y, labels = records(6000)
     train, new = slice(4000), slice(4000, None)
@@ -227,6 +229,7 @@ def test_intervals_cover_and_sets_do():
     assert model.score(X[new], y[new]) > 0.8
 
 
+@pytest.mark.long
 def test_any_fitted_model_can_be_calibrated():
     X, y, _ = records(4000)
     plain = FrozenEstimator(make_pipeline(StandardScaler(), LinearRegression()).fit(X, y))
@@ -252,6 +255,7 @@ def test_any_fitted_model_can_be_calibrated():
         DPConformalRegressor(plain, random_state=0).fit(X[:9], y[:9], groups=np.arange(9) // 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_a_record_costs_what_its_part_costs(adjacency):
     X, y, _ = records(600)
@@ -272,6 +276,7 @@ def test_a_record_costs_what_its_part_costs(adjacency):
     assert report.clipping is None
 
 
+@pytest.mark.long
 def test_a_ledger_is_charged_once_before_the_fit(tmp_path):
     X, y, _ = records(600)
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=1.2, delta=2e-5)
@@ -354,6 +359,7 @@ MODELS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("name", MODELS)
 def test_given_the_releases_a_record_moves_one_bin_of_each_count_or_the_fit_alone(name, adjacency):
@@ -439,6 +445,7 @@ def test_people_are_in_one_part_and_count_once():
         assert np.abs(before - after).sum() in (0, 2)
 
 
+@pytest.mark.long
 def test_too_few_records_make_intervals_infinite_and_say_how_many_it_takes():
     X, y, labels = records(80)
     with pytest.warns(UserWarning, match=r"too few.*: intervals are infinite\. With 40 "):
@@ -533,6 +540,7 @@ def test_rates_are_calibrated_by_a_model_that_is_frozen():
     assert 0.85 < np.mean((low <= rates[2000:]) & (rates[2000:] <= high)) < 0.98
 
 
+@pytest.mark.long
 def test_what_goes_inside():
     X, y, labels = records(900)
     inside = make_private_pipeline(DPStandardScaler(feature_bounds=(-1, 1)), DPRidge())
@@ -550,6 +558,7 @@ def test_what_goes_inside():
     np.testing.assert_array_equal(model.predict_proba(X), model.estimator_.predict_proba(X))
 
 
+@pytest.mark.long
 def test_classes_of_all_records_are_those_of_the_part():
     """A class may have all of its records in the other part."""
     X, _, labels = records(120)

@@ -136,6 +136,7 @@ def test_parts_give_the_ball_and_the_fit_of_one_machine(kind, as_kind, size, dat
     assert found == (bought or set())
 
 
+@pytest.mark.long
 def test_the_model_stays_linear_and_a_fit_without_a_ball_forgets_it(data):
     X, y = data[0], targets_of("all", data[1])
     model = DaskDPLogisticRegression(epsilon=4.0, **BINARY).fit(*in_parts(X, y))
@@ -218,6 +219,7 @@ def sums_of(X, y, model, plan, ball):
         yield sums.ask(SumOfSlopes(np.ones((D + 1, 1)), step.mechanism)), step
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_a_record_moves_sums_by_their_bounds(adjacency, data):
     X, y = data[0].copy(), data[1][:, 0]

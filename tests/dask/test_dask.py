@@ -174,6 +174,7 @@ def test_parts_are_computed_with_nothing_of_others(data):
     assert all(len(graph) <= 2 * 3 for _, (graph, _) in total._parts)
 
 
+@pytest.mark.long
 def test_what_is_kept_of_many_rows_lies_in_a_file(data, monkeypatch):
     X, y = in_parts(*(array[:, 0:] if array.ndim > 1 else array for array in data))
     model = DaskDPRidge(**RIDGE)
@@ -327,6 +328,7 @@ def test_rows_that_change_between_passes_are_noticed(data):
         DaskDPRidge(**RIDGE).fit(X.map_blocks(shuffled, dtype=float), y)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["array", "frame"])
 def test_transformers_are_mapped(kind, data):
     X = in_parts(*data)[0]
@@ -354,6 +356,7 @@ def test_transformed_rows_are_counted(kind, data):
         len(transform(NormClipper(0.7), X))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("with_client", [False, True])
 def test_parts_are_shown_as_they_are_read(with_client, data, client, capsys):
     """Before the releases, which are those of the plan."""

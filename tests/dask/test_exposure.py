@@ -32,6 +32,7 @@ def in_parts(array):
     return da.from_array(array, chunks=(N_ROWS // N_PARTS, *array.shape[1:]))
 
 
+@pytest.mark.long
 @for_each("groups", [None, np.arange(N_ROWS) // 3])
 @for_each(
     "local, model",
@@ -62,6 +63,7 @@ def test_rates_are_those_of_a_fit_in_memory(local, model, groups, policies):
     )
 
 
+@pytest.mark.long
 def test_columns_of_a_frame(policies):
     X, y, exposure = policies
     frame = pd.DataFrame(X, columns=list("abc")).assign(y=y, exposure=exposure)

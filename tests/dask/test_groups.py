@@ -132,6 +132,7 @@ def client():
         yield made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "as_kind"),
     [*((kind, np.array) for kind in KINDS), ("binary", csr_array), ("two targets", np.float32)],
@@ -175,6 +176,7 @@ def test_frames_with_words_for_ids(data, tmp_path):
     assert model.privacy_report_.unit == "one group"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("which", ["y", "groups"])
 def test_parts_in_another_order_are_refused(which, data):
     """Rows would be another person's, or have another's target."""
@@ -188,6 +190,7 @@ def test_parts_in_another_order_are_refused(which, data):
     fitted_frames(model, other)
 
 
+@pytest.mark.long
 def test_targets_in_another_order_are_refused_without_groups_too(data, tmp_path):
     """As shuffles of X and y may return them: a record would be in two rows."""
     ledger = PrivacyLedger(tmp_path / "one.db", epsilon=9.0, delta=1e-2, allow_seeds=True)
@@ -449,6 +452,7 @@ def test_sums_over_parts_are_those_of_all_groups_to_the_last_bit(data, asked, sm
     assert np.array_equal(found[4], mechanisms[2].rounded(found[4]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_a_person_moves_sums_by_their_bounds(adjacency, data, asked, small_blocks):
     """Whatever rows they have, and however many: the rows of others then lie elsewhere."""

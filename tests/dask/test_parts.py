@@ -346,6 +346,7 @@ def frame_in_parts(*parts):
     )
 
 
+@pytest.mark.long
 def test_partitions_have_the_columns_that_are_stated(data, where):
     X, y = in_parts(*data)
     model = DaskDPRidge(client=where, compute_chunk_sizes=True, **RIDGE)
@@ -415,6 +416,7 @@ def test_what_failing_partitions_say_is_withheld(when, data, where):
     assert raised.value.__cause__ is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_charges", [0, 1])
 def test_whoever_begins_again_is_charged_again(n_charges, tmp_path, data, where, monkeypatch):
     """All rows are read twice before there is a charge."""
@@ -469,6 +471,7 @@ def test_a_part_of_a_file_is_read_once_for_all_that_is_asked_of_it(where, with_g
     assert sorted(SEEN, key=len) == 4 * [["a", "c", *ids]] + 8 * [["a", "b", "c", *ids]]
 
 
+@pytest.mark.long
 def test_parts_of_frames_that_share_no_file_are_read_apart(data):
     table = dask.dataframe.from_map(read_columns, range(4), meta=read_columns(0))
     other = dask.dataframe.from_map(read_more, range(4), meta=read_more(0))
@@ -531,6 +534,7 @@ def test_rows_are_counted_where_they_are_read(data, where):
     assert {place == "here" for place in PLACES} == {where is None}
 
 
+@pytest.mark.long
 def test_columns_that_do_not_fit_are_refused_before_anything_is_computed(data):
     frame = frame_of(data)
     X, y = in_parts(*data)

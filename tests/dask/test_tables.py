@@ -234,6 +234,7 @@ def test_numbers_far_from_zero_are_counted_alike(table):
     assert 1.6e7 < here.knots_["far"].min() < here.knots_["far"].max() < 1.6e7 + 100
 
 
+@pytest.mark.long
 def test_arrays_are_tables_too(table):
     X = table[["age", "pay"]].to_numpy()
     here = DPTableVectorizer(random_state=5).fit(X)
@@ -284,6 +285,7 @@ def test_additive_models_are_those_of_one_machine(kind, by_group, table):
         np.testing.assert_allclose(found, here.decision_function(X), atol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["products", pytest.param("counts", marks=pytest.mark.long)])
 def test_rows_of_partitions_are_codes_as_in_memory(kind, table, monkeypatch):
     pytest.importorskip("numba")
@@ -319,6 +321,7 @@ def test_rows_of_partitions_are_codes_as_in_memory(kind, table, monkeypatch):
     assert len(made) == 1 + 2 * math.ceil(N / SIZE)
 
 
+@pytest.mark.long
 def test_rows_without_room_are_read_as_at_first(table, monkeypatch):
     """The second fit of a model knows bounds of targets, within which its reader would cut them."""
     frame = table[: SIZE + 100]
@@ -370,6 +373,7 @@ def test_null_records_are_in_no_count_and_no_sum(by_group, table):
         np.testing.assert_array_equal(one.value, other.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by_group", [False, True])
 def test_a_record_moves_no_release_by_more_than_its_sensitivity(by_group, table):
     """Given all other releases: as one record, a row, or a person with all rows, is left out."""
@@ -398,6 +402,7 @@ def changed(frame, column, entry):
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("column", "entry", "message"),
     [
@@ -427,6 +432,7 @@ def test_what_is_refused_is_not_charged_and_not_quoted(column, entry, message, t
     assert not hasattr(model, "terms_")
 
 
+@pytest.mark.long
 def test_what_cannot_be_read_is_refused_before_anything_is_read(table):
     X, y = parts_of(table, targets_of("binary", table))
     model = DaskDPAdditiveClassifier(compute_chunk_sizes=True)

@@ -71,6 +71,7 @@ def test_parts_give_the_fit_of_one_machine_to_the_last_bit(kind, dtype, X, monke
     np.testing.assert_array_equal(mapped, transformer.transform(X))
 
 
+@pytest.mark.long
 def test_frames_have_names(X):
     frame = pd.DataFrame(X, columns=list("abc"))
     parts = dask.dataframe.from_pandas(frame, npartitions=4)

@@ -65,6 +65,7 @@ def summed(part, bound=2.0, shape=(4,)):
     return Own([Sum("sum", shape, bound)], lambda X, run: run.sum("sum", part, X))
 
 
+@pytest.mark.long
 def test_a_part_is_cut_to_the_bound_and_a_null_record_adds_nothing(X):
     model = summed(lambda X: X)
     with spied_releases() as made:

@@ -68,6 +68,7 @@ def slope(loss, y, m):
     }[loss]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("loss", LOSS_NAMES)
 def test_the_gap_is_primal_minus_dual_and_bounds_the_suboptimality(
@@ -133,6 +134,7 @@ def test_the_gap_takes_targets_as_the_fit_learnt_them(fit_intercept, data):
         assert duality_gap(of_one, X, Y[:, k]) == pytest.approx(found[k], rel=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_targets_are_taken_in_scaled_units(fit_intercept, diabetes):
     """At a private fit, where the gap is positive: units and midpoint must not matter."""
@@ -201,6 +203,7 @@ def test_more_privacy_leaves_a_wider_gap(loss, data):
     assert gaps[0] > 2.0 * gaps[1] > 4.0 * gaps[2]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", LOSS_NAMES)
 def test_blocks_and_float32_change_rounding_only(loss, data, monkeypatch):
     X, y = data(loss)

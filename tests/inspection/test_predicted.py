@@ -46,6 +46,7 @@ def spread_over_seeds(model, X, y):
     return np.sqrt(np.median(np.var(found, axis=0, ddof=1)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("model", "n_samples", "n_features"), SIZES)
 def test_predictions_have_the_noise_that_was_foreseen(model, n_samples, n_features):
     """The records are those that are assumed, so that the noise is known to within a factor."""

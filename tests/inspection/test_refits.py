@@ -168,6 +168,7 @@ def test_a_step_that_was_fitted_again_is_named(case):
     assert total_report(clone(fitted).fit(X, Y)).differentially_private is True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", ["columns", "step", "private pipeline", "columns exchanged"])
 def test_copies_are_watched_from_then_on_and_know_what_was_before(case):
     make, change, name = CASES[case]
@@ -198,6 +199,7 @@ def test_earlier_fits_of_a_last_step_are_named_and_nothing_was_learnt_from_them(
     assert report.differentially_private is True
 
 
+@pytest.mark.long
 def test_each_fit_of_a_search_of_scikit_learn_is_the_first_of_its_copy():
     grid = {"dplogisticregression__alpha": [1e-3, 1e-2]}
     search = GridSearchCV(make_pipeline(columns(), model()), grid, cv=2).fit(X, Y)
@@ -213,6 +215,7 @@ def test_all_calls_of_a_stream_are_one_fit():
     assert not named(total_report(steps))
 
 
+@pytest.mark.long
 def test_what_is_inside_another_estimator_is_looked_at():
     inside = [
         ("estimator_", DPCalibratedClassifier(model())),
@@ -256,6 +259,7 @@ def test_a_private_pipeline_knows_that_a_step_that_leaks_was_put_in(first, put_i
     assert total_report(fitted).unprotected == (name,)
 
 
+@pytest.mark.long
 def test_a_search_knows_that_a_step_that_leaks_was_put_in():
     steps = make_pipeline(make_column_transformer((NormClipper(), [0, 1, 2])), model())
     grid = {"dplogisticregression__alpha": [1e-3, 1e-2]}

@@ -71,6 +71,7 @@ def test_each_call_of_a_seeded_stream_has_noise_of_its_own(seeded, data):
     assert len(charges_of(seeded)) == 1
 
 
+@pytest.mark.long
 def test_a_seed_that_a_report_does_not_name_might_be_any(seeded, tmp_path, data):
     elsewhere = DPLogisticRegression(random_state=7, **FIT).fit(*data).privacy_report_
     seeded.charge(elsewhere)

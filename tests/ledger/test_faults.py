@@ -149,6 +149,7 @@ def test_a_newer_file_is_left_to_newer_versions(ledger):
     refuses(ledger, r"newer skdp \(its schema is 99, this one knows \d+\)")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("left", [0.3, 0.5, 0.9])
 def test_a_file_that_was_cut_short(ledger, left):
     for _ in range(30):
@@ -200,6 +201,7 @@ def test_a_full_disk(ledger):
     assert len(charges_of(ledger)) == before + 1
 
 
+@pytest.mark.long
 @forks
 @pytest.mark.parametrize("same", [True, False])
 def test_two_processes_that_make_the_file_at_once(tmp_path, same):

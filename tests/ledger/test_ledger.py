@@ -515,6 +515,7 @@ def test_a_ledger_of_labels_promises_no_more_than_flipped_labels_give(epsilon, t
         assert promised.epsilon_at(delta) >= fit.epsilon_at(delta) * (1 - 1e-9)
 
 
+@pytest.mark.long
 def test_a_refusal_of_repeated_trials_names_the_other_way(tmp_path):
     ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5)
     ledger.charge(one_report(GaussianEvent(calibrate(0.5, 1e-5))))

@@ -112,6 +112,7 @@ def test_a_choice_among_lists_is_not_what_a_list_is_for():
     assert by_choice > both
 
 
+@pytest.mark.long
 def test_what_is_planned_is_taken_in_any_order_and_nothing_else(tmp_path):
     report = report_of(0.3)
     planned = [(report, 2), LAPLACE, (SAMPLED, 1, "north")]
@@ -145,6 +146,7 @@ def test_a_refusal_names_what_is_left(tmp_path):
     assert len(charges_of(ledger)) == 2
 
 
+@pytest.mark.long
 def test_more_noise_is_taken_for_what_was_planned_and_less_is_not(tmp_path):
     ledger = make_ledger(tmp_path, epsilon=3.0, planned=[(report_of(0.3), 2), LAPLACE, SAMPLED])
     for less in (

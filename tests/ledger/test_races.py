@@ -38,6 +38,7 @@ def ledger_for(folder, report, number):
     return make_ledger(folder, epsilon=high * (1 + 1e-6))
 
 
+@pytest.mark.long
 @THE_LAST
 @forks
 @pytest.mark.parametrize("race", range(N_RACES))
@@ -67,6 +68,7 @@ def test_as_many_fits_are_made_as_the_budget_pays_for_whoever_asks(tmp_path, rac
     assert not ledger.can_afford(RACING)
 
 
+@pytest.mark.long
 @THE_LAST
 def test_threads_share_a_ledger(tmp_path):
     ledger = ledger_for(tmp_path, RACING, FITS)
@@ -119,6 +121,7 @@ def test_a_planned_charge_is_made_once_whoever_asks(tmp_path, race):
         assert file.execute("SELECT count(*) FROM planned_use").fetchone() == (2 * FITS,)
 
 
+@pytest.mark.long
 @forks
 def test_two_processes_that_plan_at_once(tmp_path):
     def make(queue, number):

@@ -104,6 +104,7 @@ def test_every_fit_is_charged(name, ledger, data):
     assert charged(ledger) == n_fits
 
 
+@pytest.mark.long
 @ONE_OR_MORE_WORKERS
 def test_a_bag_with_seeds(n_jobs, seeded, data):
     model = DPLogisticRegression(ledger=seeded, **FIT)

@@ -163,6 +163,7 @@ def test_few_records_are_told_of_whatever_they_are(n, estimator):
     assert ((low <= model.predict(X)) & (model.predict(X) <= high)).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "estimator", [one for one in LEARNT if get_tags(one()).target_tags.multi_output]
 )

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/test_audit.py`."""
+"""Long tests beside the quick ones of `tests/test_audit.py`."""
 
 import pytest
 

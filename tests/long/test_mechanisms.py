@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/test_mechanisms.py`."""
+"""Long tests beside the quick ones of `tests/test_mechanisms.py`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/test_weights.py`."""
+"""Long tests beside the quick ones of `tests/test_weights.py`."""
 
 import numpy as np
 import pytest

@@ -287,6 +287,7 @@ def test_a_seed_gives_a_score_other_noise_than_a_fit(rng):
     assert HistogramPlan.stream_key[0] >= 2
 
 
+@pytest.mark.long
 def test_a_ledger_is_charged_once_and_before_the_noise(rng, tmp_path):
     X, y = binary_records(rng)
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=3.0, delta=1e-5)

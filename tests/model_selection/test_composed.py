@@ -104,6 +104,7 @@ def test_searches_protect_people(name, method, monkeypatch):
     assert any("number of trials" in line for line in report.not_covered)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 @pytest.mark.parametrize("most", [1, 3])
 def test_a_person_moves_scores_by_what_is_counted_of_their_rows(method, most, monkeypatch):
@@ -149,6 +150,7 @@ def test_a_person_moves_scores_by_what_is_counted_of_their_rows(method, most, mo
             assert 25 * most < found.sum() <= 26 * most
 
 
+@pytest.mark.long
 def test_a_search_without_groups_refuses_to_be_told_how_they_count(tmp_path):
     X, y = np.random.default_rng(0).uniform(-1.0, 1.0, (300, 2)), np.arange(300) % 2
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=2.0, delta=1e-5)
@@ -193,6 +195,7 @@ def test_which_people_are_held_out_and_drawn_follows_from_no_row():
     np.testing.assert_array_equal(parts[0].y_train, parts[1].y_train)
 
 
+@pytest.mark.long
 def test_what_protects_rows_alone_is_refused_before_anything_is_charged(tmp_path):
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=9.0, delta=1e-2, unit="one group")
     X, y = np.random.default_rng(0).uniform(-1, 1, (400, 2)), np.arange(400) % 2
@@ -302,6 +305,7 @@ def test_bad_choices_of_a_table_are_refused_before_anything_is_charged(tmp_path)
     assert len(ledger.to_frame()) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["additive", "table"])
 def test_lists_are_numbers_in_a_search_as_they_are_in_a_fit(name):
     X = np.random.default_rng(0).uniform(-1, 1, (300, 2)).tolist()
@@ -391,6 +395,7 @@ def reports_inside(estimator):
     return sum(map(reports_inside, filter(None, inside)), [one for one in found if one])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["additive", "columns", "calibrated columns", "ends calibrated"])
 def test_no_part_of_what_was_chosen_claims_less_than_the_search_spent(name):
     X, y = table(900)

@@ -35,6 +35,7 @@ def test_the_budget_is_spent_and_is_pure(method, adjacency):
     assert "Gaussian" not in report.to_text()
 
 
+@pytest.mark.long
 def test_scores_have_the_epsilon_of_fits():
     fitted = search(method="repeat", **PURE).fit(*records())
     (event,) = fitted.privacy_report_.events

@@ -115,6 +115,7 @@ MIXED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("grid", "method", "adjacency"),
     product([{}, MIXED], ["repeat", "compose"], ["zero_out", "replace_one"]),
@@ -196,6 +197,7 @@ def _split_of(X, y, **options):
     return kept[0].X_validation[:, 0]
 
 
+@pytest.mark.long
 def test_the_split_reads_nothing():
     """The same rows are held out whatever they and their labels are."""
     X, y = records()
@@ -415,6 +417,7 @@ def test_a_hinge_is_scored_by_a_curve():
     assert 0.0 <= fitted.fit(*records()).best_score_ <= 1.0
 
 
+@pytest.mark.long
 def test_a_word_among_numbers_is_an_error_before_any_noise(tmp_path):
     """A trial would fail by one record, and what it chooses instead would tell of it."""
     X, y = records()
@@ -453,6 +456,7 @@ def test_sums_are_needed_to_compose():
     assert search(param_grid=ALPHAS, scoring="roc_auc").fit(*records()).method_ == "repeat"
 
 
+@pytest.mark.long
 def test_what_is_published_by_each_method():
     X, y = records()
     repeated, composed = (search(method=name).fit(X, y) for name in ("repeat", "compose"))
@@ -553,6 +557,7 @@ def test_random_settings_follow_the_seed_and_no_global_state():
     np.random.set_state(state)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 @pytest.mark.parametrize("from_environment", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_ledger_is_charged_once_with_the_whole(method, from_environment, tmp_path, monkeypatch):

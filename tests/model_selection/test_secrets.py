@@ -150,6 +150,7 @@ def test_what_a_search_shows_does_not_tell_how_many_trials_there_were():
         assert all(one[told] == found[0][told] for one in found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 @pytest.mark.parametrize("corner", ["the label", "the row", "both"])
 def test_given_the_releases_a_record_moves_each_by_its_bound_and_nothing_else(method, corner):
@@ -188,6 +189,7 @@ def test_given_the_releases_a_record_moves_each_by_its_bound_and_nothing_else(me
 TWO_TARGETS = {"estimator": DPRidge(target_bounds=(-3, 3)), "param_grid": {"alpha": [1e-4, 1e-2]}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, TWO_TARGETS], ids=["labels", "two targets"])
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 def test_the_releases_that_were_made_are_those_of_the_report(method, options):

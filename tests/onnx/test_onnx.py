@@ -108,6 +108,7 @@ def test_regressors(kind, columns, fit_intercept):
         np.testing.assert_allclose(predicted, expected, rtol=1e-5, atol=10 * tolerance)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("labels", [TWO, THREE])
 def test_decision_values_of_the_hinge_loss(labels):
     model = linear_model.DPSCDClassifier(loss="hinge").fit(X, labels)
@@ -519,6 +520,7 @@ def as_python_has_gaps(rows):
     return rows.assign(town=rows["town"].replace({"": np.nan, "nan": np.nan}))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("basis", ["hats", "linear"])
 def test_columns_of_a_raw_table(basis, dtype):
@@ -601,6 +603,7 @@ def test_additive_counts_and_amounts_are_means(loss):
     np.testing.assert_allclose(predicted, expected, rtol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("opset", [11, 17])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_raw_arrays(dtype, opset):
@@ -632,12 +635,14 @@ def test_raw_columns_of_one_number_or_none():
     np.testing.assert_array_equal(run(model, rows)[0], model.transform(rows))
 
 
+@pytest.mark.long
 def test_a_calibrated_additive_model():
     model = DPCalibratedClassifier(DPAdditiveClassifier(), epsilon=20.0, random_state=0).fit(X, TWO)
     _, probabilities = run(model, X, options=PLAIN)
     np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("last", [linear_model.DPRidge(), linear_model.DPLogisticRegression()])
 def test_a_raw_table_in_a_pipeline(last):
     is_classifying = is_classifier(last)
@@ -652,6 +657,7 @@ def test_a_raw_table_in_a_pipeline(last):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.long
 def test_an_additive_model_that_ends_a_pipeline():
     steps = [("gaps", preprocessing.DPSimpleImputer(feature_bounds=(-9, 9)))]
     steps.append(("model", DPAdditiveClassifier(classes=[0, 1])))
@@ -733,6 +739,7 @@ def test_dates_come_in_as_days():
         skl2onnx.to_onnx(model, initial_types=[("when", StringTensorType([None, 1]))])
 
 
+@pytest.mark.long
 def test_words_that_nobody_learnt_are_not_in_the_file():
     table = TABLE.assign(job=np.where(TABLE.index % 1000, TABLE["job"], "submariner"))
     model = DPAdditiveClassifier(**TABLE_PARAMETERS).fit(table, TELLING > 70.0)
@@ -755,6 +762,7 @@ def test_raw_columns_of_other_types_are_refused():
             skl2onnx.to_onnx(model, initial_types=types)
 
 
+@pytest.mark.long
 def test_predictions_are_cut_to_the_bounds_of_targets():
     far = 100.0 * X
     for targets in (X[:, 0], X[:, :2]):
@@ -776,6 +784,7 @@ def test_searches_are_refused_and_their_model_is_not():
     np.testing.assert_allclose(probabilities, search.predict_proba(X), atol=1e-12)
 
 
+@pytest.mark.long
 def test_sets_are_refused_and_their_model_is_not():
     model = linear_model.DPLogisticRegression(classes=[0, 1])
     sets = DPConformalClassifier(model, epsilon=50.0).fit(X, TWO)

@@ -52,6 +52,7 @@ def with_person(person):
     return pd.concat([others, own], ignore_index=True), labels, groups
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_person_moves_releases_by_their_sensitivity_alone(name, adjacency):
@@ -131,6 +132,7 @@ def test_a_clone_that_asks_for_groups_holds_nothing_of_a_fit(model):
     assert found == {"groups"}
 
 
+@pytest.mark.long
 def test_groups_are_routed_to_a_pipeline():
     X, y, groups = with_person(PERSONS["many"])
     model = make_private_pipeline(prepared(), DPLogisticRegression(max_iter=2, **TWO))

@@ -359,6 +359,7 @@ class Made(DPLogisticRegression):
     pass
 
 
+@pytest.mark.long
 def test_what_a_calibrated_classifier_wraps_is_looked_at():
     """As a step it would be refused, or named as not covered."""
     y = np.arange(60) % 2
@@ -625,6 +626,7 @@ def test_one_gap_shows_in_no_type_that_is_published(name, kind):
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("as_rows", [pd.DataFrame, np.array], ids=["frame", "array"])
 @pytest.mark.parametrize("values", [[0, 1, 2], [False, True, True]], ids=["integers", "booleans"])
 @pytest.mark.parametrize("name", PUBLISHING)
@@ -699,6 +701,7 @@ def test_lists_are_rows_too(step):
     np.testing.assert_array_equal(found, clone(model).fit(NUMBERS, y).decision_function(NUMBERS))
 
 
+@pytest.mark.long
 def test_gaps_in_lists_and_words_beside_numbers():
     y = np.arange(60) % 2
     impute = SimpleImputer(strategy="constant", fill_value=0, keep_empty_features=True)

@@ -288,6 +288,7 @@ def test_shares_are_of_squared_mu(shares, expected):
     np.testing.assert_allclose(mus**2 / (mus**2).sum(), expected, rtol=1e-6)
 
 
+@pytest.mark.long
 def test_shares_of_containers_are_divided():
     frame, y = table(300)
     model = everything(DPLogisticRegression(**TWO), random_state=0)
@@ -336,6 +337,7 @@ def test_what_is_no_estimator_is_refused_by_its_place(junk, allow):
         DPPipeline(steps, allow=allow).fit(frame[NUMBERS], y)
 
 
+@pytest.mark.long
 def test_promises_become_the_next_step_s_bounds():
     frame, y = table(600)
     model = everything(DPCDClassifier(max_iter=2, **TWO), random_state=0).fit(frame, y)
@@ -465,6 +467,7 @@ def test_without_noise_it_is_scikit_learn_s_optimum():
     )
 
 
+@pytest.mark.long
 def test_a_ledger_is_charged_once_with_everything(tmp_path):
     frame, y = table(600)
     ledger = PrivacyLedger(tmp_path / "study.skdp", epsilon=2.0, delta=1e-5)
@@ -478,6 +481,7 @@ def test_a_ledger_is_charged_once_with_everything(tmp_path):
     assert len(ledger.to_frame()) == 1
 
 
+@pytest.mark.long
 def test_the_ledger_of_the_environment_is_charged_once_too(tmp_path, monkeypatch):
     frame, y = table(600)
     ledger = PrivacyLedger(tmp_path / "study.skdp", epsilon=2.0, delta=1e-5)
@@ -528,6 +532,7 @@ def test_groups_of_a_step_are_to_be_given_to_the_pipeline(rng):
         model.fit(X, y, dplogisticregression__groups=np.arange(60))
 
 
+@pytest.mark.long
 def test_regressions_and_several_targets():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 3))
@@ -597,6 +602,7 @@ def test_a_target_is_transformed_around_a_pipeline():
         make_private_pipeline(DPStandardScaler(), within).fit(X, y)
 
 
+@pytest.mark.long
 def test_columns_may_be_chosen_by_types_that_are_assumed_public():
     frame, y = table(900)
     numbers = make_column_selector(dtype_include=np.number)
@@ -614,6 +620,7 @@ def test_columns_may_be_chosen_by_types_that_are_assumed_public():
     assert not any("make_column_selector" in line for line in said)
 
 
+@pytest.mark.long
 def test_preview_knows_the_report():
     frame, y = table(600)
     for last in (DPLogisticRegression(**TWO), DPSGDClassifier(max_iter=2, **TWO)):
@@ -634,6 +641,7 @@ def test_large_delta_is_told_once():
     assert len(caught) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("before", "options", "is_told"),
     [
@@ -662,6 +670,7 @@ def test_rows_that_nothing_bounds_are_told(before, options, is_told):
     assert all("'dpsgdclassifier'" in text and "BoundsScaler" in text for text in told)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", [DPTableVectorizer(), DPAdditiveClassifier(**TWO)])
 def test_a_release_tells_a_table_reader_what_columns_hold_and_no_entry_does(first):
     """A word in a column of booleans that has the type of objects."""

@@ -91,6 +91,7 @@ def check(base, other, *, null=False):
     return farthest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("name", LASTS)
 def test_a_record_moves_releases_by_their_sensitivity_alone(name, adjacency):
@@ -109,6 +110,7 @@ def test_a_record_moves_releases_by_their_sensitivity_alone(name, adjacency):
     assert max(found) > 0.5
 
 
+@pytest.mark.long
 def test_what_is_published_knows_the_rows_by_releases_alone():
     """Unrelated rows with the same releases leave the same pipeline behind."""
     X, y = records()

@@ -126,6 +126,7 @@ def whole_models():
     yield DPPipeline([("none", "passthrough"), ("model", additive)], epsilon=20.0, random_state=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", range(4))
 def test_a_row_is_predicted_alone_as_it_is_among_others(place):
     model = list(whole_models())[place].fit(of_objects(["yes", True, 2, "7"] * 100), LABELS)
@@ -134,6 +135,7 @@ def test_a_row_is_predicted_alone_as_it_is_among_others(place):
     np.testing.assert_allclose(together, alone, rtol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("inner", ["union", "pipeline"])
 def test_partitions_read_rows_as_their_own(inner):
     dask = pytest.importorskip("dask.dataframe")
@@ -165,6 +167,7 @@ def of_type(kind):
     return whole, gap
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["booleans", "integers", "floats", "words"])
 @pytest.mark.parametrize("as_type", ["inferred", "category"])
 @pytest.mark.parametrize("reader", ["table", "one hot"])
@@ -209,6 +212,7 @@ def test_a_text_in_an_empty_column_changes_no_kind_of_another():
     assert len(seen) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "steps",
     [

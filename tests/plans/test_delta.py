@@ -60,6 +60,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_a_fit_resolves_it_by_the_number_of_records(model, data):
     X, y = data
@@ -91,6 +92,7 @@ def test_a_ledger_is_charged_for_what_it_stands_for(data, tmp_path):
     assert charge["parameters"]["delta"] == "auto"
 
 
+@pytest.mark.long
 def test_streams_labels_and_previews(data):
     X, y = data
     stream = DPSGDClassifier(mechanism="laplace", **TWO).partial_fit(X, y)

@@ -146,6 +146,7 @@ def test_few_points_of_a_tradeoff_are_no_overstatement(kind, fpr):
     check_below(PrivacyDisplay.from_report(report_of(kind), at=fpr), report_of(kind))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delta", [None, [1e-9, 0.3], [1e-8, 1e-6, 1e-3, 0.9]])
 @pytest.mark.parametrize("kind", ["poisson", "pure", "replace_label"])
 def test_a_profile_is_guaranteed_between_its_points_too(kind, delta):

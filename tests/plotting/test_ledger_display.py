@@ -36,6 +36,7 @@ def heights(display):
     return np.array(found)
 
 
+@pytest.mark.long
 def test_shares_are_stacked_by_estimator_and_add_up(ledger):
     display = LedgerDisplay.from_ledger(ledger)
     one = charges_of(ledger)[0]["share"]
@@ -54,6 +55,7 @@ def test_shares_are_stacked_by_estimator_and_add_up(ledger):
     display.figure_.canvas.draw()
 
 
+@pytest.mark.long
 def test_a_clock_that_went_back_stands_still(ledger):
     display = LedgerDisplay.from_ledger(ledger, axis="time", name="May", alpha=0.5)
     days = [str(day)[:10] for day in display.x[:-1]]

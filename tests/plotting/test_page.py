@@ -133,6 +133,7 @@ def test_a_ledgers_budget_stands_for_all_parts(write, tmp_path):
             write({"Fit": other}, ledger=ledger)
 
 
+@pytest.mark.long
 def test_nothing_runs_and_nothing_is_loaded(write):
     frame = pd.DataFrame({EVIL: [EVIL]}, index=pd.Index([EVIL], name=EVIL))
     figure, axes = plt.subplots()
@@ -203,6 +204,7 @@ def test_a_description_is_two_tables_that_scroll_and_its_report_is_below(write):
     assert not {tag for tag, _ in page.tags} & {"script"}
 
 
+@pytest.mark.long
 def test_scorecards_are_tables_and_curves_are_figures(write):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"home": rng.choice(["owns", "rents"], 900)})

@@ -90,6 +90,7 @@ def test_all_panels_share_an_axis_of_odds_ratios(model):
     assert labelled == [True, False, True, False]
 
 
+@pytest.mark.long
 def test_shares_of_records_are_bars_of_one_height_at_the_bottom(model):
     display = ShapeFunctionDisplay.from_estimator(model, ["gain"])
     (ax,), (term,) = display.axes_, display.terms
@@ -118,6 +119,7 @@ def test_noise_and_weak_terms_are_left_out_and_counted(model, monkeypatch):
     assert ShapeFunctionDisplay.from_estimator(model, ["age"]).axes_[0].get_title() == "age (noise)"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pairs", ["number", "surface"])
 def test_a_product_is_one_number_or_a_surface(table, pairs):
     X, y = table
@@ -143,6 +145,7 @@ def test_a_product_is_one_number_or_a_surface(table, pairs):
     np.testing.assert_allclose(image[:n_knots, place], added[1::2])
 
 
+@pytest.mark.long
 def test_cells_that_noise_hides_are_hatched(model):
     term = model.terms_[3]
     display = ShapeFunctionDisplay.from_estimator(model, [3], pairs="surface")
@@ -161,6 +164,7 @@ def test_cells_that_noise_hides_are_hatched(model):
     assert "Hatched" in display.note_
 
 
+@pytest.mark.long
 def test_few_numbers_are_points(table):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(

@@ -147,6 +147,7 @@ def test_no_record_moves_a_release_further_than_it_may(X, adjacency):
         assert apart > tight * bound
 
 
+@pytest.mark.long
 def test_noise_without_records_is_seldom_taken_for_a_tail():
     """Ranges ten times too wide are found out also where noise is large."""
     rng = np.random.default_rng(0)

@@ -224,6 +224,7 @@ def test_a_number_too_large_is_refused_without_it():
         assert "000" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_twenty_discoveries_of_its_delta_fit_into_a_ledger(tmp_path):
     ledger = PrivacyLedger(tmp_path / "one.db", epsilon=1.0, delta=1e-5)
     encoder = DPOneHotEncoder(epsilon=0.05, delta=1e-5, ledger=ledger)

@@ -269,7 +269,7 @@ class Case:
         return 1.0 if data_norm is None else data_norm
 
 
-# What every change needs are the corners, null records and noise of each class, way of fitting and
+# The quick tests have the corners, null records and noise of each class, way of fitting and
 # mechanism. That all data look the same given the releases is asked of every case.
 KIND = ("mechanism", "noise_shape", "noisy_dual", "solver", "selection", "inference", "ball_budget")
 

@@ -97,7 +97,7 @@ TABLES = {
     "beyond all bins": row(1e3, -1e9, 40.0, 4.0),
     "at a knot": row(0.0, 2e4, 1.0, 1.0),
 }
-# Of rows and targets, what every change needs.
+# The corners of rows and targets that the quick tests have.
 TELLING = ("at the bound", "1e308", "subnormal", "only the label", "far above")
 CORNERS = ROWS | TARGETS | PATTERNS | BALL | LEARNT_TARGETS | TABLES
 

@@ -52,6 +52,7 @@ def timed(function, *args, **options):
     return found
 
 
+@pytest.mark.long
 @FEW
 @given(NOISES, DELTAS, RATES, STEPS, ADJACENCIES, FACTORS)
 def test_epsilon_is_monotone_and_never_negative(noise, delta, rate, n_steps, adjacency, factor):
@@ -71,6 +72,7 @@ def test_epsilon_is_monotone_and_never_negative(noise, delta, rate, n_steps, adj
         assert 0.0 <= found <= epsilon * (1.0 + ACCURACY), name
 
 
+@pytest.mark.long
 @FEW
 @given(EPSILONS, DELTAS, RATES, STEPS, ADJACENCIES)
 def test_calibrated_noise_keeps_the_target(epsilon, delta, rate, n_steps, adjacency):

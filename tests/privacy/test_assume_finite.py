@@ -135,6 +135,7 @@ def refused(function, *args, told="contains (NaN|infinity)|words or gaps", **opt
             function(*args, **options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("entry", NOT_FINITE)
 @for_each("model", predictors())
 def test_a_row_that_is_not_finite_is_refused(model, entry, rng):

@@ -44,6 +44,7 @@ def reach_of(runs, adjacency):
     return reach
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_no_record_moves_a_release_further_than_its_bound_and_some_as_far(adjacency):
     """Kinds, bins of three stages, words, moments, and cells of words and pairs."""

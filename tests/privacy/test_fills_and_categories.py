@@ -129,6 +129,7 @@ def test_a_category_of_no_record_or_of_a_null_one_is_never_published(name):
 TRANSCRIPTS = [*IMPUTERS.values(), SEARCHES["encoder"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", TRANSCRIPTS, ids=["mean", "median", "listed", "encoder"])
 def test_the_noise_is_the_one_reported_and_fresh_for_every_entry(estimator):
     """Of 200 unseeded fits; a p-value below 1e-9 is chance in one of a million suites."""

@@ -58,6 +58,7 @@ def tallies_of(X, groups=None):
     return frame.ask(CountsByClass(frame.untyped, NO_NOISE))
 
 
+@pytest.mark.long
 def test_an_entry_is_of_one_class_whatever_stands_beside_it():
     """Below each other entry, in a column of its own."""
     names = [f"c{j}" for j in range(len(ALL))]
@@ -182,6 +183,7 @@ def test_a_person_of_any_rows_counts_as_one_record(adjacency):
     assert runs[0][0].privacy_report_.unit == "one group"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("name", UNTYPED)
 def test_all_paths_cost_what_was_charged_before_the_kinds_were_known(
@@ -280,6 +282,7 @@ def test_what_is_planned_before_the_table_covers_it_with_types_and_without(name,
     assert costs[1].erasure == costs[0].erasure > 0.0
 
 
+@pytest.mark.long
 def test_a_pipeline_costs_the_same_for_a_table_with_types_and_without(rng):
     n = 500
     typed = pd.DataFrame({"x": rng.random(n), "w": pd.Categorical(rng.choice(["a", "b"], n))})

@@ -35,6 +35,7 @@ PUBLIC = {
 TESTS = "tests"
 
 
+@pytest.mark.long
 def test_there_are_enough_and_each_room_has_some():
     mutants = read_mutants()
     assert len(mutants) >= 400

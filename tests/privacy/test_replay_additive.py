@@ -21,6 +21,7 @@ from tests.privacy._replay import (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", ADDITIVE_CASES, ids=str)
 def test_a_record_that_moves_table_ball_and_steps(case):
     base = check_corners_together(case)
@@ -56,6 +57,7 @@ def test_given_the_releases_all_tables_look_the_same(case):
     check_unrelated_data(case, texts=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", ADDITIVE_CASES, ids=str)
 def test_a_null_record_adds_nothing(case):
     check_null_records(case)
@@ -77,6 +79,7 @@ def test_a_person_of_any_rows_counts_as_one_record(case):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", ADDITIVE_CASES, ids=str)
 def test_rows_of_codes_are_bounded_as_others(case, monkeypatch):
     """Many rows are kept as codes, for sums that are compiled."""

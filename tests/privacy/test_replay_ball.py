@@ -43,11 +43,12 @@ def before_batches(run):
     return {"mu": full_batch_mu(learnt, run.estimator.adjacency), "n_releases": len(learnt)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "case",
     [
         *BALL_CASES,
-        # Of the same sums over other rows what every change needs is a few.
+        # Few of the same sums over other rows are enough for the quick tests.
         *(
             pytest.param(case, marks=[pytest.mark.long] * (i % 5 > 0))
             for i, case in enumerate(SPARSE_BALL_CASES)
@@ -179,6 +180,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("plant", "model", "claims"), FAULTS, ids=name_of)
 def test_planted_faults_are_convicted(plant, model, claims, monkeypatch):
     case = Case(model, data=FAR)

@@ -20,6 +20,7 @@ from tests.privacy._replay import (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", first_of_a_kind(SPARSE_CASES), ids=str)
 def test_a_sparse_record_at_every_corner_and_of_every_pattern(case):
     check_corners(case)

@@ -160,6 +160,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("plant", "claims"), FAULTS, ids=name_of)
 def test_planted_faults_are_convicted(plant, claims, monkeypatch):
     case = TARGET_CASES[0]

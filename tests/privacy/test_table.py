@@ -32,6 +32,7 @@ def with_row(*row):
     return pd.DataFrame([*OTHERS.itertuples(index=False), row], columns=["x", "z"], dtype=object)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("name", VECTORIZERS)
 def test_no_record_moves_counts_further_than_their_bound_and_some_as_far(name, adjacency):
@@ -92,6 +93,7 @@ def test_no_person_moves_counts_further_than_their_bound_and_some_as_far(adjacen
 FAR = pd.DataFrame({"x": 1.6e7 + np.arange(3000) % 72, "z": np.tile([1.0, NAN, 3.0], 1000)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by_person", [False, True])
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_no_record_moves_counts_further_where_numbers_are_far_from_zero(adjacency, by_person):
@@ -126,6 +128,7 @@ def test_no_record_moves_counts_further_where_numbers_are_far_from_zero(adjacenc
     assert reach.min() > 0.69
 
 
+@pytest.mark.long
 def test_all_that_is_published_of_numbers_follows_from_releases():
     """Whatever the records are: other tables have the same bins, knots and gaps."""
     others = [

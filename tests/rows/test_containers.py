@@ -88,6 +88,7 @@ KIND_OF = {
 OF_CATEGORIES = ("pandas arrow dictionary", "polars categorical", "polars enum", "arrow dictionary")
 
 
+@pytest.mark.long
 @for_each("name, container", [(n, c) for n, c in GRID if c in TYPED.get(n, ()) and n != "gaps"])
 def test_kinds_follow_from_types(name, container):
     _, X = make(name, container)

@@ -99,6 +99,7 @@ def read(entry, kind):
     return None if value != value or value in (math.inf, -math.inf) else value
 
 
+@pytest.mark.long
 @given(ENTRIES)
 def test_an_entry_is_of_one_class_and_its_readings_agree(entry):
     found = class_of(entry)
@@ -159,6 +160,7 @@ def column_as_list(column):
     return [None if word != word else word for word in words]
 
 
+@pytest.mark.long
 @given(TEXTS)
 def test_texts_of_numbers_are_those_of_python(text):
     text = text.strip()
@@ -170,6 +172,7 @@ def test_texts_of_numbers_are_those_of_python(text):
     np.testing.assert_equal(as_number(text), expected)
 
 
+@pytest.mark.long
 @given(st.datetimes())
 def test_days_are_moments(moment):
     day = as_day(moment)

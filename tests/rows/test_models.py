@@ -192,6 +192,7 @@ def test_without_noise_what_types_say_is_learnt(reader):
     assert read["pandas"] == read["pandas objects"] == read["pandas str"]
 
 
+@pytest.mark.long
 @for_each("fitted_on", ["pandas", "arrow", "numpy objects", "polars text"], parts=4)
 def test_a_model_predicts_the_same_on_all_containers(fitted_on):
     """In another type an entry is the same: what it is read as was decided in the fit."""

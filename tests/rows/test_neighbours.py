@@ -185,6 +185,7 @@ def test_rows_of_a_type_are_read_alike_beside_any_other(name):
             assert beside == (alone, alone), (container, entry)
 
 
+@pytest.mark.long
 @for_each("neighbour", REFUSED)
 def test_what_is_refused_is_refused_beside_all(neighbour):
     """By the type of the entry alone, in one text, which quotes no value."""

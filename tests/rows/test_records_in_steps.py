@@ -68,6 +68,7 @@ def fitted(steps, X):
         return model.fit(X, np.arange(n_rows) % 2)
 
 
+@pytest.mark.long
 @for_each("name, steps, container", CASES, parts=len(CASES) // 2)
 def test_predictions_are_alike_beside_any_other(name, steps, container):
     """Or the table is refused for what the other holds, in one text for all tables."""
@@ -96,6 +97,7 @@ def test_predictions_are_alike_beside_any_other(name, steps, container):
 refusals = {}
 
 
+@pytest.mark.long
 @for_each("name, container", [(n, c) for n in WORDS for c in OBJECTS], parts=26)
 def test_categories_are_those_of_each_record(name, container):
     own, make = WORDS[name] * 6, ANY[container]

@@ -202,6 +202,7 @@ SAME = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", SAME)
 def test_the_same_value_in_another_type_has_the_same_category(kind):
     for listed in (False, True):
@@ -227,6 +228,7 @@ def test_a_mark_is_a_gap_to_categories_that_are_numbers():
     assert columns_of(words, mark) == ["infrequent", "infrequent"]
 
 
+@pytest.mark.long
 @for_each("entry", [1, 2.5, "1", "x", True, None, "?", datetime.date(2024, 1, 31)])
 def test_no_entry_of_a_column_changes_how_others_are_read(entry):
     others = ["x", 1, 0.5, "7", True, None, np.datetime64("2024-01-31"), "2024-01-31"]

@@ -89,6 +89,7 @@ def test_estimators_state_objective_guarantee_and_source():
         assert "Minimises" in text or estimator in TRANSFORMERS
 
 
+@pytest.mark.long
 def test_what_several_docstrings_say_of_one_name_is_the_same():
     """Where it differs for a reason, shared_texts.toml says so; shared_texts.py copies a text."""
     assert not list(shared_texts.disagreements(shared_texts.all_texts(), shared_texts.read_table()))

@@ -5,6 +5,7 @@ import tomllib
 from datetime import date
 from pathlib import Path
 
+import pytest
 import yaml
 from docutils.core import publish_doctree
 from docutils.nodes import image, reference
@@ -77,6 +78,7 @@ def test_install_page_names_every_extra():
     assert set(EXTRAS) - {"dev"} <= named
 
 
+@pytest.mark.long
 def test_an_index_can_show_the_readme():
     """It knows docutils alone and inserts no files; pictures become links for a release."""
     settings = {"halt_level": 2, "raw_enabled": False, "file_insertion_enabled": False}

@@ -118,6 +118,7 @@ def test_every_row_of_the_tables_has_a_test():
     assert set().union(*rows) == covered
 
 
+@pytest.mark.long
 @covers("BaggingClassifier", "BaggingRegressor")
 def test_bagging_keeps_a_seed_in_each_member(data, model, regressor):
     for member, bagging in ((model, BaggingClassifier), (regressor, BaggingRegressor)):
@@ -147,6 +148,7 @@ def test_who_has_a_bag_finds_a_label_bit_for_bit(data):
             assert np.array_equal(again.coef_, member.coef_) == (guess == y[target])
 
 
+@pytest.mark.long
 def test_a_bootstrap_repeats_rows(data):
     X, y = np.repeat(data[0], 20, axis=0), np.repeat(data[1], 20)
     bag = BaggingClassifier(DPSCDClassifier(max_iter=1), n_estimators=3, random_state=0).fit(X, y)
@@ -363,6 +365,7 @@ def test_a_tuned_threshold_is_chosen_on_records(data, model):
     assert chosen == [0.2, 0.8]
 
 
+@pytest.mark.long
 @covers("CalibratedClassifierCV")
 def test_calibration_reads_labels_without_noise(data, model):
     X, y = data

@@ -116,6 +116,7 @@ SHORT = {"zero_out", "targets"}
 NAMES = [pytest.param(name, marks=[pytest.mark.long] * (name not in SHORT)) for name in CASES]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in NAMES if name.values[0] != "sample without it"])
 def test_half_the_noise_is_convicted(name):
     with noise_times(0.5):

@@ -225,6 +225,7 @@ def test_a_record_against_another_never_exceeds_the_report(case, rng):
         assert case.endswith("always") or acquitted(log_ratios, report)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", ["squared-some", "hinge-some", "log-some"])
 def test_likelihoods_match_the_transcripts(case, rng):
     """E_P[dQ/dP] = 1; the coins that never show give dQ/dP <= (1 - q)^-T."""

@@ -219,6 +219,7 @@ def test_a_record_moves_its_own_steps_by_at_most_the_bound(loss, rng):
     assert largest > 0.2 * BOUND
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sequential", [True, False])
 def test_likelihoods_match_the_transcripts(sequential, rng):
     """E_P[dQ/dP] = 1; the coins that never show give dQ/dP <= (1 - q)^-T."""

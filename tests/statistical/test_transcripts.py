@@ -242,7 +242,7 @@ def log_ratios(case, present, seeds):
     return np.array(found), report
 
 
-# One of each mechanism and shape of steps, with amplification and without, for every change.
+# One of each mechanism and shape of steps, with amplification and without, for the quick tests.
 SHORT = {"sgd", "sgd laplace", "cd replaced", "whitened", "scaler", "group", "walr"}
 
 
@@ -262,6 +262,7 @@ def check_transcripts(case):
 
 
 # Records at the bound, of which half the noise shows most.
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     in_tiers(sorted(CASES.keys() - {"sgd sometimes clipped", "sgd replaced", "cd replaced"})),

@@ -289,6 +289,7 @@ def test_counts_that_are_drawn_are_no_less_than_0_and_intervals_are_thin(table):
         assert set(ends[:, 1]) <= set(bars.high)
 
 
+@pytest.mark.long
 def test_words_stand_by_their_count_and_gaps_are_said(table):
     display = describe(table, **EXACT).plot()
     plt.close(display.figure_)

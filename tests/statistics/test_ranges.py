@@ -57,6 +57,7 @@ def test_deviations_are_near_the_truth_or_not_given(n, n_columns, kind):
             assert np.isnan(told) or low <= told <= high
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_many_records_show_is_given(kind):
     for table, found in tables(kind, 60_000):

@@ -45,6 +45,7 @@ def test_a_term_of_the_matrix_has_its_bound_where_weights_have_few_digits(expone
     assert abs(total[0]) <= clip**2 * (1.0 + 1e-5)
 
 
+@pytest.mark.long
 def test_no_record_moves_the_sums_of_others(monkeypatch):
     # Several chunks.
     monkeypatch.setattr(_blocks, "_ROWS_PER_COLUMN", 0)

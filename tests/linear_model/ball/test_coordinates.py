@@ -38,6 +38,7 @@ def test_the_ball_is_found_whatever_the_units(model, rows):
     assert not hasattr(found.set_params(ball_budget=0).fit(X, y), "radius_")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_rows_in_a_file_and_sparse_ones_give_the_model_of_dense_ones(

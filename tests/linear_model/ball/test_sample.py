@@ -73,6 +73,7 @@ def test_where_there_is_none(options):
     assert planned(**options).sample is None
 
 
+@pytest.mark.long
 def test_each_block_is_as_likely_as_others():
     """The counts of 4,000 draws are within six deviations: by chance they aren't in 3e-8."""
     sampler, stream = BlockSampler(8 * 12 + 3, 3), SeededStream(np.random.SeedSequence(0))

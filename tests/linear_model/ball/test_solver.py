@@ -180,6 +180,7 @@ def test_where_most_columns_are_one_number_the_origin_tells_how_wide_they_are():
     np.testing.assert_allclose(found, 0.25 * 0.98)
 
 
+@pytest.mark.long
 def test_a_fit_finds_the_width_of_an_amount_that_is_mostly_at_its_bound():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, (6000, 5))
@@ -223,6 +224,7 @@ def test_other_units_by_powers_of_four_give_the_same_ball_in_them(factor, rng):
     assert other.radius == pytest.approx(one.radius, rel=1e-12)
 
 
+@pytest.mark.long
 @for_each(
     "make",
     [

@@ -45,6 +45,7 @@ def sklearn_logistic(X, y, l1_ratio, alpha):
     return model.fit(X, y).coef_[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize(
     ("estimator", "name"),
@@ -182,6 +183,7 @@ def test_several_targets_equal_lasso_without_privacy():
     assert noisy.coef_.shape == (3, 3)
 
 
+@pytest.mark.long
 def test_several_classes_of_any_type():
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X) / 6.0
@@ -353,6 +355,7 @@ def test_useless_features_are_exactly_zero_by_default(estimator, rng):
     np.testing.assert_array_equal(np.flatnonzero(estimator.coef_), np.arange(4))
 
 
+@pytest.mark.long
 def test_centring_only_moves_the_intercept(rng):
     """Far from zero a feature is as good as at it."""
     X = rng.uniform(-0.1, 0.1, (20_000, 3))
@@ -443,6 +446,7 @@ def test_bad_parameters_of_regressors_are_refused_by_name(estimator, parameters,
         estimator(**parameters).fit(*diabetes)
 
 
+@pytest.mark.long
 def test_a_large_delta_is_flagged(cancer):
     X, y = cancer
     with pytest.warns(PrivacyWarning, match="delta") as caught:
@@ -479,6 +483,7 @@ def test_private_fits_stay_finite_on_any_finite_input(bounds, smoothness, size, 
         assert np.isfinite(DPCDLasso(**options).fit(X * size, target).coef_).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.uint8])
 def test_narrow_integers_count_as_well(kind, cancer):
     X, y = cancer

@@ -100,6 +100,7 @@ def test_what_a_row_adds_depends_on_that_row_alone(weighted, scales, rng):
     assert found[0] == found[1] != 0.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", [0, 1])
 @pytest.mark.parametrize("scales", [False, True])
 def test_no_row_adds_more_than_the_bound(scales, loss, rng):

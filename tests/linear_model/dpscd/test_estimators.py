@@ -196,6 +196,7 @@ def test_float32_rows_give_nearly_the_same_model(epsilon, cancer):
     np.testing.assert_allclose(single, double, rtol=1e-3, atol=1e-3 * np.abs(double).max())
 
 
+@pytest.mark.long
 def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
     from tests.door import row_bounds_module as module
 
@@ -214,6 +215,7 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
     assert np.shares_memory(seen[0].X, X)
 
 
+@pytest.mark.long
 def test_memory_mapped_rows(cancer, tmp_path):
     X, y = cancer
     np.save(tmp_path / "X.npy", X)
@@ -293,6 +295,7 @@ def test_the_report_is_true_of_the_parameters(adjacency, batch_size, cancer):
     assert 0.69 < spent <= 0.7
 
 
+@pytest.mark.long
 def test_rdp_asks_for_more_noise(cancer):
     X, y = cancer
     pld, rdp = (
@@ -453,6 +456,7 @@ def test_weights_that_overflowed_are_refused(value, cancer, monkeypatch):
         DPSCDClassifier(ball_budget=0).fit(*cancer)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1e-320, 1e30, 1e154, 1e308])
 @pytest.mark.parametrize(
     "estimator", [DPSCDClassifier(ball_budget=0), DPSCDClassifier(ball_budget=0, loss="hinge")]
@@ -465,6 +469,7 @@ def test_private_fits_stay_finite_on_any_finite_input(estimator, size, cancer):
     assert np.isfinite(regressor.coef_).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_error"])
 @pytest.mark.parametrize("options", [{"noisy_dual": True}, {"solver": "sequential"}])
 def test_the_papers_forms_reach_the_optimum_without_privacy(
@@ -512,6 +517,7 @@ def test_algorithm_1_as_published_and_the_exact_dual_agree_as_epsilon_grows(canc
     assert differences[3] == 0.0
 
 
+@pytest.mark.long
 def test_the_noise_on_the_shared_vector_at_the_papers_msd_setting():
     """At epsilon 1, relative to the moments accountant's 1.62 and the sensitivity sqrt(2) C."""
     from skdp.accountant import calibrate

@@ -56,6 +56,7 @@ def test_the_batch_is_the_first_that_costs_little_or_asks_for_the_pull_of_its_no
     assert first <= found <= first + 1
 
 
+@pytest.mark.long
 def test_the_excess_of_small_batches_is_that_of_the_accountant():
     for epsilon, rate in ((1.0, 0.001), (1.0, 0.01), (0.5, 0.02), (3.0, 0.01)):
         once, n_steps = calibrate(epsilon, 1e-5), math.ceil(10 / rate)
@@ -70,6 +71,7 @@ def test_the_limits_of_the_shares():
     assert dual_share(0.0) == 1.0
 
 
+@pytest.mark.long
 def test_a_pull_of_ones_own():
     made = plan(**AUTO | {"proximal": 0.25, "n_columns": 18})
     assert (made.proximal, made.intercept_proximal) == (0.25, 0.125)

@@ -68,6 +68,7 @@ def plain_dpscd(X, Y, loss, alpha, rate, batches, bound, average, pull):
     return np.mean(iterates[first:], axis=0) if average else iterates[-1]
 
 
+@pytest.mark.long
 @for_each("pull", [0.0, 0.3])
 @for_each("average", [False, True])
 @for_each("n_outputs", [1, 3])
@@ -325,6 +326,7 @@ class ScriptedMechanism:
         return out.copy()
 
 
+@pytest.mark.long
 @for_each("replaced", [False, True])
 @for_each("n_outputs", [1, 2])
 @for_each("name", sorted(DUAL))

@@ -203,6 +203,7 @@ def test_without_privacy_bounds_do_not_clip_and_the_projection_does_not_cut(diab
     np.testing.assert_allclose(free.coef_, ridge.coef_, atol=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("data_norm", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
 @pytest.mark.parametrize("loss", ["log_loss", "hinge"])
@@ -294,6 +295,7 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
     assert np.shares_memory(seen[0].X, X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", BOTH)
 @pytest.mark.parametrize("name", ["plan_dpsgd", "plan_dpsgd_laplace", "plan_dpsgd_stream"])
 def test_the_plan_is_made_of_public_scalars(estimator, name, cancer, monkeypatch):

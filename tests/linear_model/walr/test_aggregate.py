@@ -82,6 +82,7 @@ def made(X, rng, **options):
     return label_aggregate(X, rng.choice(list(options["classes"]), len(X)), **options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", OPTIONS + FLIPPED, ids=str)
 @for_each("kind", ROWS)
 def test_honest_aggregates_pass(kind, options, rng):

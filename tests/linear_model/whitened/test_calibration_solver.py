@@ -46,6 +46,7 @@ def plan_of(bias=BIAS, alpha=0.0, max_iter="auto"):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("w", [W, -W, 0.2 * W, W * [[1.0, 1.0, 0.1]]], ids=str)
 @pytest.mark.parametrize("clip", [0.1, 0.5, 1.2])
 @pytest.mark.parametrize(("alpha", "noise"), [(0.0, 0.0), (0.003, 0.0), (0.0, 0.2), (0.0, 0.6)])
@@ -146,6 +147,7 @@ class KnownRisk:
         return (self.rows @ w).std() / (self.rows @ self.true).std()
 
 
+@pytest.mark.long
 @for_each("clip, momentum", [(0.45, 0.0), (0.3, 0.0), (0.45, 0.5)])
 def test_the_slope_behind_cut_steps_is_found(clip, momentum, rng):
     """The very steps are taken on rows of known risk, without noise: predictions are too sure."""
@@ -158,6 +160,7 @@ def test_the_slope_behind_cut_steps_is_found(clip, momentum, rng):
     assert missed[1] < 0.005 < 0.008 < missed[0]
 
 
+@pytest.mark.long
 @for_each("size, noise", [(2.0, 1.5), (0.5, 0.3), (0.1, 0.2), (0.05, 0.1)])
 @for_each("clip", [0.6, 3.0])
 def test_steps_that_stop_early_give_a_part_of_the_noise_back(clip, size, noise, rng):

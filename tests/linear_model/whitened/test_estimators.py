@@ -55,6 +55,7 @@ def test_without_privacy_ridge_is_reached(data_norm, alpha, fit_intercept, diabe
     assert model.privacy_report_.epsilon == model.clipping_norm_ == INF
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("alpha", [1e-4, 1e-2])
 def test_without_privacy_logistic_regression_is_reached(alpha, fit_intercept, cancer, wine):
@@ -134,6 +135,7 @@ def test_several_classes_of_any_type(wine):
     assert noisy.fit(X, names).score(X, names) > 0.8
 
 
+@pytest.mark.long
 def test_private_fits_are_good_where_there_are_many_rows(rng):
     """Not a benchmark: that what is tested elsewhere without noise is what runs with it."""
     X = rng.standard_normal((20_000, 4)) * [0.5, 0.5, 0.05, 0.005]

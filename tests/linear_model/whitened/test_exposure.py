@@ -56,6 +56,7 @@ def test_the_loss_is_the_exposure_times_that_of_the_rate(power):
     np.testing.assert_allclose(loss.gradient(y, m), exposures * of_rates.gradient(rates, m))
 
 
+@pytest.mark.long
 @for_each(
     "model, peer, power",
     [
@@ -79,6 +80,7 @@ def test_without_privacy_it_is_scikit_learns_fit_of_rates_weighted_by_exposure(m
     assert ours.score(X, y, weights, exposure) == pytest.approx(score)
 
 
+@pytest.mark.long
 @for_each("model", models())
 def test_equal_exposures_are_a_unit_of_the_rate(model):
     X, y, _ = policies(3000)
@@ -88,6 +90,7 @@ def test_equal_exposures_are_a_unit_of_the_rate(model):
     np.testing.assert_allclose(model.predict(X, exposure=np.full(len(y), 12.0)), ones, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_predictions_are_those_of_an_exposure():
     X, y, exposure = policies(3000)
     for model in models():
@@ -105,6 +108,7 @@ def test_a_count_is_cut_together_with_its_exposure():
     np.testing.assert_allclose(exposures, [1.0, 4.0, 4.0])
 
 
+@pytest.mark.long
 @for_each("adjacency", ["zero_out", "replace_one"])
 def test_rates_are_right_where_few_rows_are_seen_for_long(adjacency):
     """The mean is off by at most 5 %; its standard deviation over seeds is at most 1.3 %."""
@@ -117,6 +121,7 @@ def test_rates_are_right_where_few_rows_are_seen_for_long(adjacency):
         assert rates.mean() == pytest.approx(0.1, rel=0.05)
 
 
+@pytest.mark.long
 @for_each("groups", [None, np.arange(600) // 3])
 @for_each("model", models())
 def test_a_row_without_exposure_is_a_null_record(model, groups):
@@ -162,6 +167,7 @@ def test_rows_without_exposure_are_null_beside_those_that_are():
         np.testing.assert_array_equal(model.fit(X, y, exposure=exposure).coef_, one)
 
 
+@pytest.mark.long
 @for_each("entry", [-1e-9, np.nan, np.inf, None])
 @for_each("model", models())
 def test_exposures_that_are_none_are_refused_before_a_charge(model, entry, tmp_path):
@@ -197,6 +203,7 @@ def test_models_without_a_log_link_take_no_exposure(model):
         model.score(X, y, exposure=exposure)
 
 
+@pytest.mark.long
 def test_a_model_of_rates_warns_of_a_score_of_counts():
     X, y, exposure = policies(60)
     for model in models():

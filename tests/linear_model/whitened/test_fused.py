@@ -154,6 +154,7 @@ def test_sums_over_rows_in_a_ball_are_those_over_a_copy(
         np.testing.assert_allclose(fused, plain, rtol=0.0, atol=atol * np.abs(plain).max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @np.errstate(all="ignore")
 def test_rows_in_units_have_the_bits_of_their_copies_in_every_sum(dtype, rng, choose):
@@ -323,6 +324,7 @@ def test_predictions_of_all_sizes_have_their_slopes():
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=2e-14)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
 @pytest.mark.parametrize("kind", HARD)
 @pytest.mark.filterwarnings("ignore:overflow")

@@ -84,6 +84,7 @@ def assert_alike(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.long
 @for_each("n_jobs", [None, 2])
 @for_each("weighted", [False, True])
 @pytest.mark.parametrize("is_compiled", [True, False])
@@ -118,6 +119,7 @@ def test_sums_are_those_of_rows_written_out(place, is_compiled, weighted, n_jobs
             assert_alike(of_codes, of_columns)
 
 
+@pytest.mark.long
 @for_each("n_jobs", [None, 2])
 @pytest.mark.parametrize("is_compiled", [True, False])
 def test_a_ball_is_that_of_rows_written_out(is_compiled, n_jobs, monkeypatch):
@@ -150,6 +152,7 @@ def test_a_ball_is_that_of_rows_written_out(is_compiled, n_jobs, monkeypatch):
             assert_alike(of_codes, of_columns)
 
 
+@pytest.mark.long
 @for_each("loss", ["log_loss", "squared_error"])
 @np.errstate(all="ignore")
 def test_no_row_adds_more_than_the_bound(loss):

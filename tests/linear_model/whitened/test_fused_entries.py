@@ -80,6 +80,7 @@ def test_sums_are_those_of_numpy(place, dtype, weighted, n_jobs, rng, monkeypatc
             np.testing.assert_allclose(fused, plain, rtol=0.0, atol=1e-12 * np.abs(plain).max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
 @np.errstate(all="ignore")
 def test_no_row_adds_more_than_the_bound(loss, rng):

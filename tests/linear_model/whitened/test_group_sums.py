@@ -163,6 +163,7 @@ def moments_of_long_rows(rng, n_groups, size, monkeypatch):
     return X, of
 
 
+@pytest.mark.long
 def test_whole_numbers_of_a_block_add_up_exactly_in_any_order(rng, monkeypatch):
     """Sums beyond 53 bits would be rounded, by the order that BLAS adds in."""
     for _ in range(20):
@@ -170,6 +171,7 @@ def test_whole_numbers_of_a_block_add_up_exactly_in_any_order(rng, monkeypatch):
         assert len({moment(rng.permutation(8)) for _ in range(20)}) == 1
 
 
+@pytest.mark.long
 def test_whole_numbers_of_all_groups_do_not_overflow(rng, monkeypatch):
     X, moment = moments_of_long_rows(rng, 4096, 1, monkeypatch)
     assert moment(np.arange(4096)) == pytest.approx((X**2).sum(), rel=1e-6)

@@ -139,6 +139,7 @@ def test_a_fit_refuses_them_before_anything_is_charged(ids, tmp_path):
     assert len(ledger.to_frame()) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alpha", [1e-3, 1e-2])
 def test_without_privacy_the_sum_of_all_rows_is_minimised(alpha, visits):
     """Divided by the number of groups, so that scikit-learn's penalty has that number, too."""
@@ -235,6 +236,7 @@ def test_rows_of_a_group_are_refused_without_validation_too(visits):
                 DPLogisticRegression(rows_per_group=value).fit(X, y, groups=ids)
 
 
+@pytest.mark.long
 def test_groups_are_routed_as_metadata(visits):
     X, y, ids = visits
     model = DPLogisticRegression(classes=[0, 1], ball_budget=0, data_norm=1.0, random_state=0)

@@ -178,6 +178,7 @@ def test_the_summary_says_how_many_rows_cannot_be_seen(data):
     assert "can't be seen" not in str(plain.summary())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chance", [0.01, 0.03])
 def test_intervals_allow_for_a_tail_of_targets_that_is_clipped(chance):
     """Each of 5 fits tells of it by more than 1.5 deviations of what that is decided by."""

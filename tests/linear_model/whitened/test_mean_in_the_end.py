@@ -33,6 +33,7 @@ def test_the_quotient_of_both_sides_makes_derivatives_add_up_to_zero(power, has_
     assert abs(slopes.sum()) < 1e-9 * np.abs(slopes).sum()
 
 
+@pytest.mark.long
 def test_predictions_come_to_what_was_counted(monkeypatch):
     X, y, seen = rates()
 

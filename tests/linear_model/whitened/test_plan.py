@@ -105,6 +105,7 @@ def test_a_moment_claims_the_distance_of_a_pair_where_there_is_one():
         assert not steps.pairwise
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bias", [0.0, BIAS, 1.0])
 def test_no_pair_of_records_moves_the_moment_further_than_stated(bias, rng):
     """In random directions and lengths; the worst pairs reach the distance."""

@@ -121,6 +121,7 @@ def test_the_share_of_targets_below_is_the_quantile(quantile, skewed):
     assert np.std(covered) < 0.01
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quantile", [0.005, 0.995])
 @pytest.mark.parametrize("target_bounds", [None, (-1e5, 1e5)])
 def test_quantiles_far_beyond_most_targets_are_reached(quantile, target_bounds, rng):
@@ -139,6 +140,7 @@ def test_rows_of_zeros_alone_have_a_model_of_zeros(estimator):
     np.testing.assert_array_equal(model.coef_, 0.0)
 
 
+@pytest.mark.long
 def test_outliers_hardly_move_the_model():
     X, y = uneven(20_000)
     clean = DPHuberRegressor(random_state=0).fit(X, y).coef_
@@ -202,6 +204,7 @@ def test_without_privacy_all_that_the_report_lists_is_made(estimator):
     assert len(made) == sum(event.n_releases for event in report.events)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", ROBUST)
 def test_without_privacy_units_change_nothing_but_the_predictions(estimator):
     X, y = uneven(500)

@@ -244,6 +244,7 @@ def test_steps_from_a_start_and_few_columns_keep_to_gradients():
     assert not any(RULES_IN_BALL[loss].quiet for loss in ("multinomial", "huber", "tweedie"))
 
 
+@pytest.mark.long
 def test_the_predicted_noise_is_what_steps_leave(rng):
     """On squares of the curvature that is assumed, with noise in each gradient."""
     loss, n_repeats, p = "squared_error", 2000, 5

@@ -34,6 +34,7 @@ def test_a_singular_moment_without_noise_stretches_nothing_without_end(rng):
     assert np.isfinite(whiten(np.zeros((4, 4)), plan(epsilon=math.inf, n_columns=4)).A).all()
 
 
+@pytest.mark.long
 @for_each("n_records", [1, 200, 10**5, 10**9])
 @for_each("alpha", [1e-30, 1e-4, 100.0])
 @for_each("size", [-5.0, 0.0, 0.3, 1e3])

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/accountant/test_selection.py`."""
+"""Long tests beside the quick ones of `tests/accountant/test_selection.py`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/calibration/test_composed.py`."""
+"""Long tests beside the quick ones of `tests/calibration/test_composed.py`."""
 
 import numpy as np
 import pytest

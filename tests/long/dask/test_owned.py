@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/dask/test_owned.py`."""
+"""Long tests beside the quick ones of `tests/dask/test_owned.py`."""
 
 from itertools import product
 from threading import Lock

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/dask/test_pinned.py`."""
+"""Long tests beside the quick ones of `tests/dask/test_pinned.py`."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/dask/test_tables.py`."""
+"""Long tests beside the quick ones of `tests/dask/test_tables.py`."""
 
 import numpy as np
 import pandas as pd

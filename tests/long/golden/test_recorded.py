@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/golden/test_recorded.py`."""
+"""Long tests beside the quick ones of `tests/golden/test_recorded.py`."""
 
 import json
 

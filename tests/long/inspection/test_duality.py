@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/inspection/test_duality.py`."""
+"""Long tests beside the quick ones of `tests/inspection/test_duality.py`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/ledger/test_escapes.py`."""
+"""Long tests beside the quick ones of `tests/ledger/test_escapes.py`."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/ledger/test_study.py`."""
+"""Long tests beside the quick ones of `tests/ledger/test_study.py`."""
 
 import os
 import subprocess

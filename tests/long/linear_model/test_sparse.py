@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/linear_model/test_sparse.py`."""
+"""Long tests beside the quick ones of `tests/linear_model/test_sparse.py`."""
 
 import numpy as np
 import pytest

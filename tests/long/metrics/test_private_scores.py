@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/metrics/test_private_scores.py`."""
+"""Long tests beside the quick ones of `tests/metrics/test_private_scores.py`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/metrics/test_several.py`."""
+"""Long tests beside the quick ones of `tests/metrics/test_several.py`."""
 
 import pytest
 

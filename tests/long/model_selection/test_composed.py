@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/model_selection/test_composed.py`."""
+"""Long tests beside the quick ones of `tests/model_selection/test_composed.py`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/model_selection/test_search.py`."""
+"""Long tests beside the quick ones of `tests/model_selection/test_search.py`."""
 
 import numpy as np
 import pytest

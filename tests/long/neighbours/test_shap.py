@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/neighbours/test_shap.py`."""
+"""Long tests beside the quick ones of `tests/neighbours/test_shap.py`."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/plotting/test_displays.py`."""
+"""Long tests beside the quick ones of `tests/plotting/test_displays.py`."""
 
 import subprocess
 import sys

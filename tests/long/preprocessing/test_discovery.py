@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/preprocessing/test_discovery.py`."""
+"""Long tests beside the quick ones of `tests/preprocessing/test_discovery.py`."""
 
 import math
 from dataclasses import replace

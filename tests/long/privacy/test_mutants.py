@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/privacy/test_mutants.py`."""
+"""Long tests beside the quick ones of `tests/privacy/test_mutants.py`."""
 
 import ast
 import functools

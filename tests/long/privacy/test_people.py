@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/privacy/test_people.py`."""
+"""Long tests beside the quick ones of `tests/privacy/test_people.py`."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/privacy/test_replay_ball.py`."""
+"""Long tests beside the quick ones of `tests/privacy/test_replay_ball.py`."""
 
 from dataclasses import replace
 

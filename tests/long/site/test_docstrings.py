@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/site/test_docstrings.py`."""
+"""Long tests beside the quick ones of `tests/site/test_docstrings.py`."""
 
 import doctest
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/site/test_documentation.py`."""
+"""Long tests beside the quick ones of `tests/site/test_documentation.py`."""
 
 import doctest
 

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/site/test_gallery.py`."""
+"""Long tests beside the quick ones of `tests/site/test_gallery.py`."""
 
 import runpy
 import sys

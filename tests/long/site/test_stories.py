@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/site/test_stories.py`."""
+"""Long tests beside the quick ones of `tests/site/test_stories.py`."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/statistical/test_sequential_dual.py`."""
+"""Long tests beside the quick ones of `tests/statistical/test_sequential_dual.py`."""
 
 import pytest
 

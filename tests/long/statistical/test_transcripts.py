@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/statistical/test_transcripts.py`."""
+"""Long tests beside the quick ones of `tests/statistical/test_transcripts.py`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/statistics/test_describe.py`."""
+"""Long tests beside the quick ones of `tests/statistics/test_describe.py`."""
 
 from dataclasses import replace
 

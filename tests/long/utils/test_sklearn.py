@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/utils/test_sklearn.py`."""
+"""Long tests beside the quick ones of `tests/utils/test_sklearn.py`."""
 
 import os
 import subprocess

@@ -84,6 +84,7 @@ READERS = {
 }
 
 
+@pytest.mark.long
 @for_each("reader", READERS)
 def test_columns_of_numbers_that_cannot_be_read_are_named(table, rows, reader):
     X = table.drop(columns="id")
@@ -194,6 +195,7 @@ def test_what_was_set_for_a_lost_column_is_named():
     assert text.endswith("is read: crosstabs ('id').")
 
 
+@pytest.mark.long
 def test_bounds_of_other_units_are_named():
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(N) % 99, "D")
     share = np.linspace(0.0, 1.0, N)

@@ -264,6 +264,7 @@ def test_places_name_the_columns_of_arrays():
     assert vectorizer.get_feature_names_out().tolist() == names
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_the_whole_budget_is_spent_and_no_more(adjacency):
     report = fit(epsilon=0.7, delta=1e-6, adjacency=adjacency).privacy_report_
@@ -289,6 +290,7 @@ def test_a_private_pipeline_plans_for_columns_of_any_kind():
         assert model.privacy_report_.epsilon == 1.0
 
 
+@pytest.mark.long
 def test_in_a_private_pipeline_a_model_gets_its_bounds():
     y = (TABLE["job"] == "nurse").astype(int).to_numpy()
     table = TABLE[["year", "job", "zeros"]]

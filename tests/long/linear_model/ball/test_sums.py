@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/linear_model/ball/test_sums.py`."""
+"""Long tests beside the quick ones of `tests/linear_model/ball/test_sums.py`."""
 
 import math
 

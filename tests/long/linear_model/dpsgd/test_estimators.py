@@ -1,4 +1,4 @@
-"""What not every change needs of the tests of `tests/linear_model/dpsgd/test_estimators.py`."""
+"""Long tests beside the quick ones of `tests/linear_model/dpsgd/test_estimators.py`."""
 
 import numpy as np
 import pytest
