@@ -99,17 +99,19 @@ def versions():
     return {name: version(name) for name in NUMERICAL}
 
 
-def record():
-    """Return what is found now, by the name of the subject."""
+def subjects():
+    """Return the functions that make what is recorded, by name."""
     from tests.golden import _places, _subjects, _texts
 
+    return {**_subjects.SUBJECTS, **_places.SUBJECTS, **_texts.SUBJECTS}
+
+
+def record(names=None):
+    """Return what is found now of all subjects, or of those with some names, by name."""
+    made_by = subjects()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = {
-            name: describe(make())
-            for module in (_subjects, _places, _texts)
-            for name, make in module.SUBJECTS.items()
-        }
+        found = {name: describe(made_by[name]()) for name in names or made_by}
     return {"versions": versions(), **found}
 
 
