@@ -173,7 +173,7 @@ from skdp._rows.kinds import (
 from skdp._rows.labels import label_beside, texts_apart
 from skdp._rows.queries import Cells, CountsByCell, Query
 from skdp._rows.raw_rows import RawRows
-from skdp._rows.rows_in_ball import RowsInUnits, in_units, rows_in_ball
+from skdp._rows.rows_in_ball import RowsInUnits, in_units, rows_in_ball, some_bounded_rows
 from skdp._rows.slope_queries import SecondMoment, SumOfSlopes, cut_parts, parts_of_groups
 from skdp._rows.sources import ColumnOfArray, ColumnOfFrame, Entries, days_of_dates
 from skdp._rows.step_tables import as_floats

@@ -134,15 +134,6 @@ class BoundedRows(NamedTuple):
             out *= self.scale.take(indices)[:, np.newaxis]
         return out
 
-    def some(self, indices, n_jobs=None):
-        """Return some of the rows with what bounds them, copied by threads."""
-        return self._replace(
-            X=copied_rows(self.X, indices, n_jobs),
-            scale=None if self.scale is None else self.scale[indices],
-            norm=self.norm[indices],
-            weight=None if self.weight is None else self.weight[indices],
-        )
-
     def augmented(self, indices):
         """Return the chosen certified rows in full, a new array; null records are rows of 0."""
         out = np.empty((len(indices), self.n_columns))
@@ -151,19 +142,6 @@ class BoundedRows(NamedTuple):
         out[:, :n_features] = self.take(indices, np.empty((len(indices), n_features)))
         out[self.norm[indices] == 0.0] = 0.0
         return out
-
-
-def copied_rows(X, indices, n_jobs=None):
-    """Return a copy of some rows; those of an array are copied by threads."""
-    if not isinstance(X, np.ndarray):
-        return X.some(indices, n_jobs) if hasattr(X, "some") else X[indices]
-    copied = np.empty((len(indices), X.shape[1]), X.dtype)
-
-    def copy(block):
-        X.take(indices[block], axis=0, out=copied[block], mode="clip")
-
-    for_each_block(copy, *copied.shape, n_jobs)
-    return copied
 
 
 def stretch_of(shift, length):

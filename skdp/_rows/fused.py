@@ -20,12 +20,19 @@ _NO_FACTORS = np.empty(0)
 _KERNELS_OF_FORMATS = {"csr": "kernels_sparse", "coded": "kernels_coded"}
 
 
+def array_of(X):
+    """Return the array that rows are of which are asked for in other units, or by their places."""
+    while hasattr(X, "source"):
+        X = X.source
+    return X
+
+
 def kernels_for(X):
     """Return the module of compiled sums, or None for rows that it doesn't take, or few.
 
     Rows that are asked for in other units are taken as what they are made of.
     """
-    X = getattr(X, "source", X)
+    X = array_of(X)
     is_plain = isinstance(X, np.ndarray) and X.flags.c_contiguous
     if not (is_plain and are_compiled(prod(X.shape))):
         return None

@@ -9,13 +9,12 @@ from scipy.sparse import issparse
 from skdp._rows.bounds import (
     SMALLEST_NORM,
     BoundedRows,
-    copied_rows,
     intercept_constant,
     products_by_row,
     row_norms,
 )
 from skdp._rows.coded_rows import CodedRows, is_sparse
-from skdp._rows.fused import kernels_for
+from skdp._rows.fused import array_of, kernels_for
 from skdp._rows.threads import for_each_block
 
 # Rows longer than the radius times this are void: their weights would have few digits.
@@ -165,9 +164,57 @@ def in_units(X, ball, is_void=None):
 
 def _is_mapped(X):
     """Tell whether an array lies in a file that is mapped."""
+    X = array_of(X)
     while isinstance(X, np.ndarray):
         X = X.base
     return isinstance(X, mmap)
+
+
+def some_rows(X, places, n_jobs=None):
+    """Return a copy of some rows; those of an array are copied by threads.
+
+    Rows of a file that is mapped are copied as they are asked for.
+    """
+    if not isinstance(X, np.ndarray):
+        return X.some(places, n_jobs) if hasattr(X, "some") else X[places]
+    if _is_mapped(X):
+        return ChosenRows(X, places)
+    copied = np.empty((len(places), X.shape[1]), X.dtype)
+
+    def copy(block):
+        X.take(places[block], axis=0, out=copied[block], mode="clip")
+
+    for_each_block(copy, *copied.shape, n_jobs)
+    return copied
+
+
+def some_bounded_rows(rows, places, n_jobs=None):
+    """Return some of the rows with what bounds them, as `some_rows` does."""
+    return rows._replace(
+        X=some_rows(rows.X, places, n_jobs),
+        scale=None if rows.scale is None else rows.scale[places],
+        norm=rows.norm[places],
+        weight=None if rows.weight is None else rows.weight[places],
+    )
+
+
+class ChosenRows:
+    """Rows of an array by their places, as copies of what is asked for.
+
+    A copy of all of them would need the room that a file was mapped to save.
+    """
+
+    def __init__(self, source, places):
+        self.source, self._places = source, places
+        self.shape, self.dtype = (len(places), *source.shape[1:]), source.dtype
+
+    def __getitem__(self, rows):
+        return self.source[self._places[rows]]
+
+    def take(self, indices, axis=0, out=None, mode="raise"):
+        """Return chosen rows, as an array does."""
+        places = self._places.take(indices, mode=mode)
+        return self.source.take(places, axis=axis, out=out, mode=mode)
 
 
 class RowsInUnits:
@@ -208,10 +255,11 @@ class RowsInUnits:
             return rows
         return in_units(self.source[block], self._ball, self._is_void[block])[0]
 
-    def some(self, indices, n_jobs=None):
-        """Return some of the rows, of a copy of these."""
-        source = copied_rows(self.source, indices, n_jobs)
-        return RowsInUnits(source, self._ball, self._is_void[indices])
+    def some(self, places, n_jobs=None):
+        """Return some of the rows, as `some_rows` does."""
+        return RowsInUnits(
+            some_rows(self.source, places, n_jobs), self._ball, self._is_void[places]
+        )
 
     @np.errstate(all="ignore")
     def take(self, indices, axis=0, out=None, mode="raise"):

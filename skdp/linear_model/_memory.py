@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._families.weights import Weights, joint_weights
-from skdp._rows.bounds import BoundedRows, copied_rows, stretch_of, void_records
+from skdp._rows.bounds import BoundedRows, stretch_of, void_records
 from skdp._rows.coded_rows import CodedRows, is_sparse
 from skdp._rows.fused import are_compiled, sums_compiled, sums_of
 from skdp._rows.groups import dense_in_groups, shares_of
 from skdp._rows.queries import RAW, Asked
 from skdp._rows.raw_rows import RawRows
+from skdp._rows.rows_in_ball import some_bounded_rows, some_rows
 
 
 class Records(NamedTuple):
@@ -103,7 +104,7 @@ class MemoryRows:
         """See `Rows.sampled`."""
         X = self._rows.X
         numbers = drawn.rows(0, X.shape[0])
-        chosen = copied_rows(X, numbers, self._n_jobs_by_row)
+        chosen = some_rows(X, numbers, self._n_jobs_by_row)
         # These are part of a larger table: whether sums are compiled follows from its size.
         with sums_compiled(are_compiled(prod(X.shape))):
             rows = RawRows(chosen, self._is_null[numbers], self.treatment.n_jobs)
@@ -165,7 +166,7 @@ class MemoryRows:
         """See `Rows.sampled_slopes`. Records are rows."""
         placed, weights = self._placed_rows(), self._weights.of_rows
         numbers = drawn.rows(0, self._rows.norm.size)
-        rows = self._rows.some(numbers, self.treatment.n_jobs)
+        rows = some_bounded_rows(self._rows, numbers, self.treatment.n_jobs)
         with sums_compiled(placed.kernels is not None):
             sampled = self.treatment.answering(
                 rows,

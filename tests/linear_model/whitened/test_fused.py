@@ -35,6 +35,7 @@ from tests.door import (
     row_norms,
     rows_in_ball,
     slope_queries_module as _queries,
+    some_bounded_rows,
     threads_module,
 )
 from tests.linear_model.ball.test_sums import HARD
@@ -588,14 +589,14 @@ def test_what_is_not_cut_is_summed_by_numpy(rng, choose):
 def test_some_rows_have_the_entries_and_bounds_that_they_have_among_all(wanted, rng, choose):
     choose(wanted)
     rows, numbers = in_ball(about(rng)), np.array([2, 3, 16, 17, 500, 1012])
-    some = rows.some(numbers, 2)
+    some = some_bounded_rows(rows, numbers, 2)
     assert isinstance(some.X, RowsInUnits) == wanted
     np.testing.assert_array_equal(some.X[:], rows.X[:][numbers])
     np.testing.assert_array_equal(some.norm, rows.norm[numbers])
     np.testing.assert_array_equal(some.weight, rows.weight[numbers])
     assert (some.norm[[2, 4, 5]] == 0.0).all()
     clipped = certified(about(rng))
-    np.testing.assert_array_equal(clipped.some(numbers).scale, clipped.scale[numbers])
+    np.testing.assert_array_equal(some_bounded_rows(clipped, numbers).scale, clipped.scale[numbers])
 
 
 @pytest.mark.parametrize("estimator", [DPLogisticRegression, DPRidge])
