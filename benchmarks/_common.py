@@ -176,16 +176,16 @@ def summarize(values, *names):
     return {name: found[name] for name in names or found}
 
 
-def write_table(table, name, options, note=NOT_PRIVATE, show=True):
+def write_table(table, name, options, note=NOT_PRIVATE, show=True, is_whole=True):
     """Write a table as CSV below comments, and print it.
 
     Comments are the command, a note, and what the script took until then; a run that goes on where
-    another was interrupted doesn't know that.
+    another was interrupted, or that kept a part of the table, doesn't know that.
     """
     options.output.mkdir(parents=True, exist_ok=True)
     with open(options.output / name, "w", encoding="utf-8", newline="\n") as file:
         file.write(f"# {options.command}\n# {note}\n")
-        if options.cache is None:
+        if is_whole and options.cache is None:
             file.write(f"# {taken()}\n")
         table.to_csv(file, index=False, lineterminator="\n")
     if show:

@@ -193,7 +193,8 @@ def main(arguments=None):
             if part in options.parts:
                 found[part] = pd.DataFrame(PARTS[part](size, folder)).round(3)
     table = pd.concat([rows for rows in found.values() if len(rows)], ignore_index=True)
-    bench.write_table(table, "memory.csv", options, NOTE)
+    is_whole = set(options.parts) == set(PARTS)
+    bench.write_table(table, "memory.csv", options, NOTE, is_whole=is_whole)
     if set(table["part"]) == set(PARTS):
         draw(table, options)
 

@@ -63,7 +63,7 @@ def pytest_pycollect_makeitem(collector, name, obj):
     config = collector.config
     if _has_long_tests(config) or collector.path.is_relative_to(LONG):
         return None
-    if not inspect.isfunction(obj) or any(f"::{name}" in argument for argument in config.args):
+    if not inspect.isfunction(obj) or _is_named(collector.path, name, config):
         return None
     return [] if _is_long(getattr(obj, "pytestmark", ())) else None
 
@@ -99,6 +99,15 @@ def pytest_generate_tests(metafunc):
         parametrize(names, [values[place] for place in kept], *others, ids=ids, **options)
 
     metafunc.parametrize = parametrize_with_few
+
+
+def _is_named(path, name, config):
+    """Return whether the command names a test, or the file that it is in."""
+    places = [argument.partition("::")[::2] for argument in config.args]
+    return any(
+        name in test.partition("[")[0].split("::") if test else Path(file).resolve() == path
+        for file, test in places
+    )
 
 
 def _is_long(marks):

@@ -21,7 +21,7 @@ _KERNELS_OF_FORMATS = {"csr": "kernels_sparse", "coded": "kernels_coded"}
 
 
 def array_of(X):
-    """Return the array that rows are of which are asked for in other units, or by their places."""
+    """Return the array that holds some rows, which may be asked for in other units."""
     while hasattr(X, "source"):
         X = X.source
     return X

@@ -171,9 +171,9 @@ def _is_mapped(X):
 
 
 def some_rows(X, places, n_jobs=None):
-    """Return a copy of some rows; those of an array are copied by threads.
+    """Return some rows: a copy, which threads make of an array.
 
-    Rows of a file that is mapped are copied as they are asked for.
+    Those of a file that is mapped are read when they are asked for.
     """
     if not isinstance(X, np.ndarray):
         return X.some(places, n_jobs) if hasattr(X, "some") else X[places]
@@ -189,7 +189,7 @@ def some_rows(X, places, n_jobs=None):
 
 
 def some_bounded_rows(rows, places, n_jobs=None):
-    """Return some of the rows with what bounds them, as `some_rows` does."""
+    """Return some of the rows, as `some_rows` does, with what bounds them."""
     return rows._replace(
         X=some_rows(rows.X, places, n_jobs),
         scale=None if rows.scale is None else rows.scale[places],
@@ -210,11 +210,6 @@ class ChosenRows:
 
     def __getitem__(self, rows):
         return self.source[self._places[rows]]
-
-    def take(self, indices, axis=0, out=None, mode="raise"):
-        """Return chosen rows, as an array does."""
-        places = self._places.take(indices, mode=mode)
-        return self.source.take(places, axis=axis, out=out, mode=mode)
 
 
 class RowsInUnits:

@@ -82,7 +82,7 @@ class DPConformalRegressor(RegressorMixin, BaseConformal):
         The fitted regressor, with a report of its own part; a frozen one as it was given.
     quantile_ : float
         Half the width of all intervals. It is infinite, with a warning, where the calibration
-        records are too few for the level and the noise.
+        records are too few for the level, the noise and how far apart their scores lie.
     n_calibration_ : int
         Number of records, or groups, that were kept apart.
     privacy_report_ : skdp.accountant.PrivacyReport
@@ -136,7 +136,6 @@ class DPConformalRegressor(RegressorMixin, BaseConformal):
     _is_kind = staticmethod(is_regressor)
     _endless = "intervals are infinite"
     _wide = "intervals may be many times too wide"
-    _milder = "an estimator without single errors that are far larger than most"
 
     def predict_interval(self, X):
         """Predict an interval for the target of each row.
@@ -280,8 +279,8 @@ class DPConformalClassifier(ClassifierMixin, BaseConformal):
         Class labels, sorted.
     quantile_ : float
         Largest odds against a class in a set: its probability is at least 1 / (1 + ``quantile_``).
-        It is infinite, with a warning, where the calibration records are too few for the level and
-        the noise: all sets then have all classes.
+        It is infinite, with a warning, where the calibration records are too few for the level,
+        the noise and how far apart their scores lie: all sets then have all classes.
     n_calibration_ : int
         Number of records, or groups, that were kept apart.
     privacy_report_ : skdp.accountant.PrivacyReport
@@ -329,7 +328,6 @@ class DPConformalClassifier(ClassifierMixin, BaseConformal):
     _is_kind = staticmethod(is_classifier)
     _endless = "sets have all classes"
     _wide = "sets may have many classes too many"
-    _milder = "a classifier that gives no true class a chance close to 0"
 
     def predict_set(self, X):
         """Predict a set of labels for each row.

@@ -54,12 +54,9 @@ _SIZE_OF_FROZEN = (
     "Leave it at its default."
 )
 _TOO_FEW = (
-    "The calibration records are too few: {results}. With {n} of them, this noise and "
-    "confidence_level={level:g} it takes about {needed} at least."
-)
-_TOO_FAR_APART = (
-    "The scores of the {n} calibration records lie too far apart for this noise: {results}. More "
-    "records, a larger epsilon or a smaller confidence_level help, and so does {milder}."
+    "{n} calibration records may be too few for confidence_level={level:g} and this epsilon: "
+    "{results}. It takes about {needed} where scores are alike, and several times as many where "
+    "they lie far apart."
 )
 _FROM_FROZEN = ("n_features_in_", "feature_names_in_")
 
@@ -94,7 +91,6 @@ class BaseConformal(AroundPrivate):
     _is_kind: ClassVar[Callable]
     _endless: ClassVar[str]
     _wide: ClassVar[str]
-    _milder: ClassVar[str]
     _read_with_y: Callable
     _outcomes: Callable
     _outcomes_for: Callable
@@ -168,16 +164,14 @@ class BaseConformal(AroundPrivate):
         plan, found = calibrated(X, y, groups)
         self.n_calibration_ = plan.n_calibration
         if found.is_far:
-            warn_user(self._far_quantile(plan, is_endless=math.isinf(found.value)))
+            needed = n_needed(plan.level, plan.counts.mechanism.noise_std)
+            results = self._endless if math.isinf(found.value) else self._wide
+            warn_user(
+                _TOO_FEW.format(
+                    n=plan.n_calibration, level=plan.level, results=results, needed=needed
+                )
+            )
         return self
-
-    def _far_quantile(self, plan, *, is_endless):
-        """Return why the quantile may be far above that without noise, from released numbers."""
-        results = self._endless if is_endless else self._wide
-        n, needed = plan.n_calibration, n_needed(plan.level, plan.counts.mechanism.noise_std)
-        if n < needed:
-            return _TOO_FEW.format(results=results, n=n, level=plan.level, needed=needed)
-        return _TOO_FAR_APART.format(results=results, n=n, milder=self._milder)
 
     def _fit_and_calibrate(self, X, y, groups):
         X, y = self._read_with_y(X, y)
