@@ -56,16 +56,15 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector, name, obj):
-    """Leave out a test that has the marker `long`, but where it is named or all are asked for.
+    """Leave out a test that has the marker `long`, but where it or its file is named.
 
     pytest goes on with an empty list as with a file without the test.
     """
     config = collector.config
     if _has_long_tests(config) or collector.path.is_relative_to(LONG):
         return None
-    if not inspect.isfunction(obj) or _is_named(collector.path, name, config):
-        return None
-    return [] if _is_long(getattr(obj, "pytestmark", ())) else None
+    is_long = inspect.isfunction(obj) and _is_long(getattr(obj, "pytestmark", ()))
+    return [] if is_long and not is_named(collector.path, name, config) else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -101,13 +100,14 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize = parametrize_with_few
 
 
-def _is_named(path, name, config):
+def is_named(path, name, config):
     """Return whether the command names a test, or the file that it is in."""
-    places = [argument.partition("::")[::2] for argument in config.args]
-    return any(
-        name in test.partition("[")[0].split("::") if test else Path(file).resolve() == path
-        for file, test in places
-    )
+    for argument in config.args:
+        file, _, test = argument.partition("::")
+        is_of_file = Path(file).resolve() == path.resolve()
+        if is_of_file and (not test or name in test.partition("[")[0].split("::")):
+            return True
+    return False
 
 
 def _is_long(marks):

@@ -1,8 +1,12 @@
 import ast
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests import house
+from tests._loops import for_each
+from tests.conftest import is_named
 
 LONG = house.TESTS / "long"
 
@@ -49,13 +53,29 @@ def test_private_modules_are_found(line, is_private):
     assert bool(house.private_names(ast.parse(line))) == is_private
 
 
-def test_what_not_every_change_needs_is_collected_where_it_is_asked_for(request):
+def test_long_tests_are_left_out_unless_they_are_asked_for(request):
     config = request.config
     mirrored = [item for item in request.session.items if not item.path.is_relative_to(LONG)]
     long = [item.nodeid for item in mirrored if item.get_closest_marker("long")]
     is_asked_for = any(config.getoption(option) for option in ("all_cases", "first_cases"))
-    is_asked_for = is_asked_for or any("::" in name for name in config.args)
-    assert is_asked_for or not long
+    names_files = any(name.partition("::")[0].endswith(".py") for name in config.args)
+    assert is_asked_for or names_files or not long
+
+
+@for_each(
+    "argument, expected",
+    [
+        ("{}", True),
+        ("{}::test_this", True),
+        ("{}::test_this[1-a::b]", True),
+        ("{}::test_that", False),
+        ("{}/../test_other.py::test_this", False),
+        ("tests", False),
+    ],
+)
+def test_a_test_is_named_by_its_name_or_by_its_file(argument, expected):
+    config = SimpleNamespace(args=["tests/long", argument.format(__file__)])
+    assert is_named(Path(__file__), "test_this", config) == expected
 
 
 @pytest.mark.long

@@ -171,7 +171,7 @@ def _is_mapped(X):
 
 
 def some_rows(X, places, n_jobs=None):
-    """Return some rows: a copy, which threads make of an array.
+    """Return the rows at some places. Threads copy those of an array.
 
     Those of a file that is mapped are read when they are asked for.
     """

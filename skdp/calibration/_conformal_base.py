@@ -55,8 +55,8 @@ _SIZE_OF_FROZEN = (
 )
 _TOO_FEW = (
     "{n} calibration records may be too few for confidence_level={level:g} and this epsilon: "
-    "{results}. It takes about {needed} where scores are alike, and several times as many where "
-    "they lie far apart."
+    "{results}. It takes about {needed} where scores are alike, and more the further apart they "
+    "lie. With a larger epsilon or a smaller confidence_level fewer are enough."
 )
 _FROM_FROZEN = ("n_features_in_", "feature_names_in_")
 

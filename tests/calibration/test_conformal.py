@@ -464,7 +464,7 @@ def test_scores_that_lie_far_apart_take_more_records():
     line = FrozenEstimator(LinearRegression().fit(X, y))
     errors = np.exp2(np.random.default_rng(3).uniform(-40.0, 40.0, len(y)))
     model = DPConformalRegressor(line, epsilon=0.5, random_state=0)
-    match = "900 calibration records may be too few .*: intervals .* as many where they lie far"
+    match = "900 calibration records may be too few .*: intervals .* more the further apart"
     with pytest.warns(UserWarning, match=match):
         model.fit(X, line.predict(X) + errors)
     with warnings.catch_warnings(action="error"):

@@ -75,6 +75,7 @@ def test_sums_are_those_of_numpy(loss, scales, weighted, n, rng, choose):
     assert found[1] == pytest.approx(found[0], rel=1e-12, abs=1e-13 * n)
 
 
+@pytest.mark.long
 def test_an_infinite_bound_has_the_slopes_of_numpy(rng, choose):
     y, m, x, length, _ = drawn(rng, 500)
     mechanism, found = SimpleNamespace(contribution_bound=math.inf), []
@@ -84,6 +85,7 @@ def test_an_infinite_bound_has_the_slopes_of_numpy(rng, choose):
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scales", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_a_row_adds_depends_on_that_row_alone(weighted, scales, rng):
@@ -116,6 +118,7 @@ def test_no_row_adds_more_than_the_bound(scales, loss, rng):
         assert abs(total) <= BOUND * (1.0 + summation_slack(1, 1, 1, SUM_BLOCK))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lost", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("loss", [0, 1])
 @pytest.mark.parametrize("scales", [False, True])
@@ -129,6 +132,7 @@ def test_what_is_no_number_adds_nothing(scales, loss, lost):
     assert found == expected
 
 
+@pytest.mark.long
 def test_null_records_add_nothing():
     ones, length = np.ones(2), np.array([1.0, 0.0])
     m = np.array([-1.0, -5.0])
@@ -138,6 +142,7 @@ def test_null_records_add_nothing():
         assert found == alone
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [1000, 40_000])
 def test_rounding_is_within_the_slack(n, rng):
     if np.finfo(np.longdouble).eps > 2.0**-60:
@@ -159,6 +164,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("read", [np.asfortranarray, csr_array])
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.filterwarnings("ignore::skdp.exceptions.PrivacyWarning")
@@ -176,6 +182,7 @@ def test_fits_are_those_of_numpy(model, read, rng, choose, monkeypatch):
     np.testing.assert_allclose(coefs[1], coefs[0], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.long
 def test_few_slopes_others_and_several_outputs_are_of_numpy(rng, choose, monkeypatch):
     assert _fused.kernels_for_columns(100, LogLoss()) is None
     choose(True)
@@ -186,6 +193,7 @@ def test_few_slopes_others_and_several_outputs_are_of_numpy(rng, choose, monkeyp
     DPCDClassifier(epsilon=math.inf, classes=[0, 1], max_iter=2).fit(X, np.arange(300) % 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "case",
     [
@@ -216,6 +224,7 @@ def test_replay_of_compiled_sums_over_sparse_columns(case, choose):
     check_null_records(case, *PATTERNS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "is_sparse"),
     [
@@ -241,6 +250,7 @@ def test_a_step_reads_only_the_entries_of_a_column_that_is_0_elsewhere(
     assert sizes == counts | ({500} if model.fit_intercept else set())
 
 
+@pytest.mark.long
 def test_whether_sums_are_compiled_follows_from_shapes_alone(rng, monkeypatch):
     """One more entry of a record must not change how the slopes of all others are rounded."""
     asked, real = [], _fused.kernels_for_columns

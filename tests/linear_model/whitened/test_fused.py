@@ -93,6 +93,7 @@ def both(choose, make, ask):
     return found
 
 
+@pytest.mark.long
 def test_rows_that_may_not_be_written_to_are_compiled_as_others(rng):
     """Rows from another process are such, and to compile takes longer than most sums."""
     kernels, lengths = _kernels(), np.empty(N)
@@ -106,7 +107,7 @@ def test_rows_that_may_not_be_written_to_are_compiled_as_others(rng):
     assert not any(one.mutable for one in taken)
 
 
-@pytest.mark.long
+# To compile it takes seconds, but the oldest versions are to compile sums over dense rows, too.
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("clip", [False, True])
@@ -128,6 +129,7 @@ def test_sums_of_slopes_are_those_of_numpy(loss, clip, weighted, dtype, rng, cho
     np.testing.assert_allclose(fused, plain, rtol=0.0, atol=1e-12 * np.abs(plain).max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
@@ -183,6 +185,7 @@ def test_rows_in_units_have_the_bits_of_their_copies_in_every_sum(dtype, rng, ch
             np.testing.assert_array_equal(found, copy[i].astype(np.float64))
 
 
+@pytest.mark.long
 def test_rows_whose_sums_are_not_compiled_are_copied(rng, choose, tmp_path):
     choose(True)
     X = about(rng)
@@ -208,6 +211,7 @@ def test_a_fit_in_a_ball_takes_no_copy_of_the_rows(model, rng, choose):
         tracemalloc.stop()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @np.errstate(all="ignore")
@@ -236,6 +240,7 @@ def test_no_row_of_a_ball_adds_more_than_the_bound(dtype, loss, rng, choose):
             assert np.linalg.norm(total) <= bound * (1.0 + slack)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("stretch", [1e3, 1.0, 1e6])
 @np.errstate(all="ignore")
@@ -267,6 +272,7 @@ def test_lengths_in_single_precision_are_too_long_by_their_slack_at_most(
         assert (found <= longest + rounding)[there].all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "is_single"),
     [({}, True), ({"stretch": 1e6}, False), ({"inference": True}, False), ({"bias": 0.0}, False)],
@@ -287,6 +293,7 @@ def test_where_lengths_are_in_single_precision(change, is_single, rng, choose, m
     assert bool(calls) == is_single
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_far", [False, True])
 def test_one_row_decides_nothing_about_precision(is_far, rng, choose, monkeypatch):
     choose(True)
@@ -302,6 +309,7 @@ def test_one_row_decides_nothing_about_precision(is_far, rng, choose, monkeypatc
     assert calls
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_columns", [1, 51, 4096])
 def test_the_slack_of_single_precision_holds_its_three_parts(n_columns):
     """See "Mapped lengths in single precision" of the documentation."""
@@ -310,6 +318,7 @@ def test_the_slack_of_single_precision_holds_its_three_parts(n_columns):
     assert _certified.single_slack(n_columns) >= of_product + 2.0 * u + u**2
 
 
+@pytest.mark.long
 def test_predictions_of_all_sizes_have_their_slopes():
     sizes = np.geomspace(1e-300, 1e300, 4001)
     m = np.concatenate([-sizes, [0.0, math.inf, -math.inf], sizes])
@@ -353,6 +362,7 @@ def test_no_row_adds_more_than_the_bound(kind, loss, rng, choose):
             assert np.linalg.norm(total) <= bound * (1.0 + slack)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", [0, 1])
 def test_predictions_that_are_no_number_have_no_slope(loss):
     m, ones = np.array([np.nan, 1.0, np.nan]), np.ones(3)
@@ -360,6 +370,7 @@ def test_predictions_that_are_no_number_have_no_slope(loss):
     assert (m == 0.0).tolist() == [True, loss == 1, True]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lost", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_adds_nothing(lost, rng, choose):
     choose(True)
@@ -386,6 +397,7 @@ def test_what_is_no_number_adds_nothing(lost, rng, choose):
             assert not np.array_equal(found, plain)
 
 
+@pytest.mark.long
 def test_null_records_add_nothing(rng, choose):
     choose(True)
     X, targets = rng.standard_normal((N, D)), rng.standard_normal((N, 1))
@@ -399,6 +411,7 @@ def test_null_records_add_nothing(rng, choose):
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("form", ["array", "memory map", "ball"])
 def test_threads_change_no_bit_and_there_may_be_many(
@@ -425,6 +438,7 @@ def test_threads_change_no_bit_and_there_may_be_many(
     assert workers == [1, 2, 3, 5]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bound_rows", [certified, in_ball])
 def test_a_record_moves_the_rounding_of_no_other_group(bound_rows, rng, choose, monkeypatch):
     small_blocks(monkeypatch)
@@ -443,6 +457,7 @@ def test_a_record_moves_the_rounding_of_no_other_group(bound_rows, rng, choose, 
     np.testing.assert_array_equal(np.flatnonzero(of_groups), [100 // 48])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_columns", [1, 3, 40, 1000])
 def test_rounding_is_within_the_slack(n_columns, rng, choose):
     """Of the sum of a group whose slopes are known: those of squared errors of predictions of 0."""
@@ -464,6 +479,7 @@ def test_rounding_is_within_the_slack(n_columns, rng, choose):
     assert 0.0 < 2.0 * off <= rounding_slack(n_rows, n_columns, 1) * bound
 
 
+@pytest.mark.long
 def test_rounding_of_moved_rows_is_within_the_slack(choose):
     """Also where each sum of one more row is rounded down: blocks are added up by themselves."""
     choose(True)
@@ -475,6 +491,7 @@ def test_rounding_of_moved_rows_is_within_the_slack(choose):
     assert 2.0 * off <= rounding_slack(len(X), 1, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("offset", [0.0, 5.0])
 def test_what_a_ball_is_learnt_from_is_what_numpy_finds(offset, dtype, rng, choose, monkeypatch):
@@ -505,6 +522,7 @@ def test_what_a_ball_is_learnt_from_is_what_numpy_finds(offset, dtype, rng, choo
     np.testing.assert_array_equal(fused[6], plain[6])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("changed", ["centre", "unit"])
 def test_lengths_from_a_centre_that_is_changed_in_place_are_measured_again(changed, rng, choose):
     choose(True)
@@ -519,6 +537,7 @@ def test_lengths_from_a_centre_that_is_changed_in_place_are_measured_again(chang
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model", "is_fused"),
     [
@@ -546,6 +565,7 @@ def test_fits_are_those_of_numpy(model, is_fused, dtype, rng, choose, monkeypatc
     np.testing.assert_allclose(coefs[1], coefs[0], rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.long
 def test_steps_over_the_columns_of_a_frame_are_compiled(rng, choose, monkeypatch):
     """They lie side by side; rows in a ball's units are a copy, in which rows do."""
     choose(True)
@@ -559,6 +579,7 @@ def test_steps_over_the_columns_of_a_frame_are_compiled(rng, choose, monkeypatch
     np.testing.assert_allclose(*coefs, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.long
 def test_rows_that_are_not_taken_are_summed_by_numpy(rng, choose, monkeypatch):
     choose(True)
     X = rng.standard_normal((50, 4))
@@ -573,6 +594,7 @@ def test_rows_that_are_not_taken_are_summed_by_numpy(rng, choose, monkeypatch):
     assert _fused.kernels_for(X) is None
 
 
+@pytest.mark.long
 def test_what_is_not_cut_is_summed_by_numpy(rng, choose):
     """So that without privacy no slope is lost, however large."""
     choose(True)
@@ -585,6 +607,7 @@ def test_what_is_not_cut_is_summed_by_numpy(rng, choose):
         np.testing.assert_array_equal(sums.ask(SumOfSlopes(np.ones((D + 1, 1)), NO_NOISE)), plain)
 
 
+@pytest.mark.long
 @for_each("wanted", [True, False])
 def test_some_rows_have_the_entries_and_bounds_that_they_have_among_all(wanted, rng, choose):
     choose(wanted)
@@ -599,6 +622,7 @@ def test_some_rows_have_the_entries_and_bounds_that_they_have_among_all(wanted, 
     np.testing.assert_array_equal(some_bounded_rows(clipped, numbers).scale, clipped.scale[numbers])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", [DPLogisticRegression, DPRidge])
 @pytest.mark.parametrize("entry", [math.nan, math.inf])
 def test_norms_of_many_rows_tell_whether_they_are_finite(estimator, entry, rng, choose, tmp_path):
@@ -613,6 +637,7 @@ def test_norms_of_many_rows_tell_whether_they_are_finite(estimator, entry, rng, 
     assert ledger.spent.epsilon == 0.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("choice", [True, False])
 def test_how_people_are_read_does_not_follow_from_their_rows(choice, rng, choose):
     choose(choice)
@@ -622,6 +647,7 @@ def test_how_people_are_read_does_not_follow_from_their_rows(choice, rng, choose
         DPLogisticRegression(epsilon=1.0).fit(X, y, groups=np.arange(N) // 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("groups", [None, np.arange(N) // 2])
 def test_threads_change_no_bit_of_rows_and_none_work_on_those_of_people(
     groups, rng, choose, monkeypatch

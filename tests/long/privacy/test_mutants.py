@@ -14,6 +14,10 @@ from tests._loops import for_each
 from tests.privacy.mutants import INTERRUPTED, ROOT, plant, read_mutants
 from tests.privacy.test_mutants import TESTS, project
 
+AT_NIGHT = pytest.mark.skipif(
+    os.environ.get("SKDP_NIGHTLY") != "1", reason="runs a tool of nights: SKDP_NIGHTLY=1"
+)
+
 
 @functools.cache
 def statements(path):
@@ -50,6 +54,7 @@ def run_script(project, *options):
     return script.returncode, [line.rpartition("  ")[2].split()[0] for line in lines], output
 
 
+@AT_NIGHT
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_was_stopped_is_resumed_where_it_stopped(project, stop):
     with start_script(project) as script:
@@ -66,6 +71,7 @@ def test_a_run_that_was_stopped_is_resumed_where_it_stopped(project, stop):
     assert run_script(project, "--resume")[:2] == (0, [])
 
 
+@AT_NIGHT
 def test_what_changed_is_run_again_and_without_resume_all(project):
     (project / "go").touch()
     assert run_script(project)[:2] == (0, ["one", "two", "three"])
@@ -80,6 +86,7 @@ def test_what_changed_is_run_again_and_without_resume_all(project):
     assert run_script(project)[:2] == (0, ["one", "two", "three"])
 
 
+@AT_NIGHT
 def test_a_mutant_that_survived_is_no_verdict(project):
     (project / "go").touch()
     test = project / TESTS / "test_two.py"
