@@ -222,7 +222,6 @@ from skdp.additive._constant import (
     release_constants,
 )
 from skdp.additive._curves import bends, roughness
-from skdp.additive._fit import plan_terms
 from skdp.additive._fitted import Fitted
 from skdp.additive._look_up import LookUp
 from skdp.additive._plan import OF_CURVES, OF_PRODUCTS, plan_additive

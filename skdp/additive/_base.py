@@ -3,23 +3,15 @@
 from collections.abc import Callable
 from numbers import Real
 
-from skdp._estimator import (
-    BUDGET_CONSTRAINTS,
-    RecordPrivateEstimator,
-    captioned_box,
-)
+from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, captioned_box
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.additive._expected_noise import expected_noise_of
-from skdp.additive._fit import fit_table, frame_and_settings, plan_terms
+from skdp.additive._fit import fit_table, frame_and_settings
 from skdp.additive._parameters import Parameters
 from skdp.additive._reading import ReadingMixin
-from skdp.linear_model._base import (
-    EXECUTION_CONSTRAINTS,
-    POSITIVE,
-)
-from skdp.preprocessing.table._given import (
-    specs_before_fit,
-)
+from skdp.linear_model._base import EXECUTION_CONSTRAINTS, POSITIVE
+from skdp.linear_model._fit import budget_by
+from skdp.preprocessing.table._given import specs_before_fit
 from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, assumed_kinds
 
 CONSTRAINTS = {
@@ -61,16 +53,9 @@ class BaseAdditive(ReadingMixin, RecordPrivateEstimator):
 
     def _plan(self, n_records, n_features, n_outputs=1, *, by_group=False):
         parameters = self._parameters()
-        return plan_terms(
-            self,
-            parameters,
-            parameters.predicted.linear()._method(),
-            parameters.predicted.family(),
-            specs_before_fit(self, n_features),
-            n_records=n_records,
-            n_outputs=n_outputs,
-            by_group=by_group,
-        )
+        method, family = parameters.predicted.linear()._method(), parameters.predicted.family()
+        budget = budget_by(self, method, family, n_records, by_group)
+        return parameters.plan(budget, specs_before_fit(self, n_features), n_records, n_outputs)
 
     def _expected_noise(self, budget, n_records, n_features, n_outputs):
         """Return the `ExpectedNoise` of a fit with such a budget, in the units of training."""

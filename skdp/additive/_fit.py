@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._ball._solver import hardly_tells
-from skdp._checks import check_finite, check_n_jobs, check_public_weight
+from skdp._checks import check_finite, check_public_weight
 from skdp._families.family import Family
 from skdp._families.means import FEW_FOR_TARGETS
 from skdp._families.weights import weigh
@@ -74,13 +74,6 @@ def frame_and_settings(model, X, parameters):
     return frame, TableSettings(frame.typed, specs, pairs, signs)
 
 
-def plan_terms(model, parameters, method, family, specs, *, n_records, n_outputs, by_group):
-    """Return the plan of a fit; the method and the family are made of the parameters."""
-    check_n_jobs(method.n_jobs)
-    budget = budget_by(model, method, family, n_records, by_group)
-    return parameters.plan(budget, specs, n_records, n_outputs)
-
-
 def fit_table(model, X, y, groups, public_weight, exposure=None):
     """Fit a model to a table; rows of exposure 0 count as null records from the start."""
     # Rows are bounded by these, and noise is planned by them, whatever changes from here on.
@@ -97,16 +90,8 @@ def fit_table(model, X, y, groups, public_weight, exposure=None):
     parameters.check_curves(settings.signs, n_outputs)
     method = parameters.predicted.linear()._method()
     codes, n_records = method.read_groups(groups, len(targets), weights)
-    plan = plan_terms(
-        model,
-        parameters,
-        method,
-        family,
-        settings.specs,
-        n_records=n_records,
-        n_outputs=n_outputs,
-        by_group=codes is not None,
-    )
+    budget = budget_by(model, method, family, n_records, by_group=codes is not None)
+    plan = parameters.plan(budget, settings.specs, n_records, n_outputs)
     fit = TermsFit(
         parameters=parameters,
         settings=settings,

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skdp._checks import check_n_jobs
 from skdp._settings import Settings
 from skdp.additive._chosen import count_signs
 from skdp.additive._plan import plan_additive, strength_of
@@ -42,6 +43,7 @@ class Parameters(Settings):
 
     def plan(self, budget, specs, n_records, n_outputs):
         """Return the plan of a table whose columns have such specs, and of its models."""
+        check_n_jobs(self.predicted.n_jobs)
         alone = None
         # Rows of people may be of several classes.
         if self.may_be_constant and not budget.of_groups:

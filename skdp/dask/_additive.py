@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.additive._fit import TermsFit, fit_terms, frame_and_settings, plan_terms, publish_terms
+from skdp.additive._fit import TermsFit, fit_terms, frame_and_settings, publish_terms
 from skdp.additive._second_fit import TargetSizes
 from skdp.additive._tuned import COLUMNS_OF_EACH
 from skdp.dask._estimators import Reader, columns_and_units
@@ -12,6 +12,7 @@ from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
 from skdp.dask._twins import DaskClassifierMixin, DaskRatesMixin, DaskTwin, constraints_of_twin
+from skdp.linear_model._fit import budget_by
 from skdp.preprocessing.table._given import specs_of
 
 
@@ -62,16 +63,8 @@ class DaskAdditive(DaskTwin):
         with passes(table, reader, client=client) as rows:
             rows.count_records(groups)
             n_records = rows.n_records
-            plan = plan_terms(
-                self,
-                parameters,
-                method,
-                family,
-                settings.specs,
-                n_records=n_records,
-                n_outputs=n_outputs,
-                by_group=rows.are_grouped,
-            )
+            budget = budget_by(self, method, family, n_records, rows.are_grouped)
+            plan = parameters.plan(budget, settings.specs, n_records, n_outputs)
             fit = TermsFit(
                 parameters=parameters,
                 settings=settings,

@@ -28,7 +28,6 @@ from tests.door import (
     gaussian_cost,
     plan_additive,
     plan_description,
-    plan_terms,
     plan_vectorizer,
     read_frame,
     read_specs,
@@ -90,17 +89,7 @@ def plan_for(estimator, n_untyped, n_numeric=0, n_records=1000):
     names = tuple(f"c{j}" for j in range(n_untyped + n_numeric))
     specs = read_specs(names, ("untyped",) * n_untyped + ("numeric",) * n_numeric)
     if isinstance(estimator, DPAdditiveClassifier):
-        parameters = estimator._parameters()
-        return plan_terms(
-            estimator,
-            parameters,
-            parameters.predicted.linear()._method(),
-            parameters.predicted.family(),
-            specs,
-            n_records=n_records,
-            n_outputs=1,
-            by_group=False,
-        )
+        return estimator._parameters().plan(estimator._budget(n_records), specs, n_records, 1)
     return estimator._table_plan(estimator._budget(n_records), n_records, specs)
 
 
