@@ -70,7 +70,13 @@ def whiten(moment, plan):
     else:
         hidden = plan.moment_noise / problem.n_records * math.sqrt(values.size / 2.0)
         is_public = plan.moment is None
-        signal = np.clip(values, 0.0, largest) if is_public else shrink(values, hidden)
+        if is_public:
+            added = _added_to(moment, values[0], problem.bias)
+            signal = np.clip(values - added, 0.0, largest)
+            # An earlier fit may have known less than this one would.
+            hidden = max(hidden, added)
+        else:
+            signal = shrink(values, hidden)
         # Every row has the intercept's constant, and none is longer than its bound.
         trace = max(values.sum(), problem.bias**2, tuned.SMALLEST_TRACE * largest)
         trace = min(trace, largest)
@@ -96,6 +102,14 @@ def whiten(moment, plan):
     stretch = math.sqrt(scale.max() / scale.min())
     moment = (vectors * (signal + hidden)) @ vectors.T
     return Whitening(A, of_axes / scale, scale, hidden, stretch, moment, penalties)
+
+
+def _added_to(moment, smallest, bias):
+    """Return what an earlier fit added to all eigenvalues of its moment, for what noise hid of it.
+
+    The constant's mean square is known: it is more by as much. The smallest eigenvalue is no less.
+    """
+    return min(max(moment[-1, -1] - bias**2, 0.0), max(smallest, 0.0)) if bias else 0.0
 
 
 def shrink(values, noise):

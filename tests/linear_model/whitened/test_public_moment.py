@@ -6,7 +6,15 @@ from sklearn.datasets import load_breast_cancer
 
 from skdp.inspection import preview
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from tests.door import Ball, as_training_has_it, as_users_have_it, check_moment, inside, outside
+from tests.door import (
+    Ball,
+    as_training_has_it,
+    as_users_have_it,
+    check_moment,
+    inside,
+    outside,
+    whiten,
+)
 from tests.linear_model.whitened.test_plan import plan
 
 GOOD = np.array([[1.0, 3.0, -2.0], [3.0, 10.0, -5.0], [-2.0, -5.0, 9.0]])
@@ -83,6 +91,23 @@ def test_moments_are_those_of_the_rows_that_training_has(ball, rng):
     np.testing.assert_array_equal(without, moment_of(X)[1:, 1:])
 
 
+def test_what_was_added_for_noise_is_no_signal(rng):
+    """A fit publishes its moment with that on the diagonal, that of the constant included."""
+    bias, added = 0.7, 0.05
+    rows = np.column_stack([0.3 * rng.standard_normal((50, 4)), np.full(50, bias)])
+    moment = rows.T @ rows / 50
+    made = plan(bias=bias, n_records=10**6, public_moment=moment)
+    plain, told = (whiten(each, made) for each in (moment, moment + added * np.eye(5)))
+    of_signal, of_told = ((w.moment - w.noise * np.eye(5)) for w in (plain, told))
+    np.testing.assert_allclose(of_told, of_signal, atol=1e-12)
+    # Nothing is stretched by more than that fit knew.
+    assert plain.noise < 0.1 * added
+    assert told.noise == pytest.approx(added)
+    # What a wrong constant has beyond all eigenvalues was never added to them.
+    moment[-1, -1] += 100.0
+    assert whiten(moment, made).noise <= max(plain.noise, np.linalg.eigvalsh(moment)[0])
+
+
 def test_a_moment_that_overflows_tells_nothing():
     made = plan(n_columns=3, bias=1.0).problem
     with np.errstate(all="ignore"):
@@ -90,6 +115,7 @@ def test_a_moment_that_overflows_tells_nothing():
     np.testing.assert_array_equal(found, np.zeros((3, 3)))
 
 
+@pytest.mark.long
 def test_the_moment_of_a_fit_is_that_of_its_rows():
     """With hardly any noise; of rows of which none is beyond the ball."""
     X, y = records(3000, 0)
@@ -152,6 +178,7 @@ def test_a_wrong_moment_costs_accuracy_only(size, fit_intercept):
     assert model.privacy_report_.epsilon <= 1.0
 
 
+@pytest.mark.long
 def test_columns_of_hardly_comparable_sizes_cost_accuracy_only():
     """Eigenvectors of every fourth of these matrices are no numbers."""
     X, y = records(60, 0)
