@@ -41,6 +41,19 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each process tests that follow one another; one that has ended takes some of another's.
+
+    So that fewer kernels are compiled twice, and none waits for the other's last tests.
+    """
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def _has_long_tests(config):
     return config.getoption("all_cases") or config.getoption("first_cases")
 
@@ -124,3 +137,10 @@ def pytest_collection():
 def pytest_collection_finish():
     """Search for garbage again. Nothing is frozen: older Hypothesis looks for what refers to it."""
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure():
+    """Search for garbage a last time: an interpreter that ends does it again, for seconds."""
+    gc.collect()
+    gc.freeze()

@@ -184,6 +184,7 @@ def test_imports_within_functions_wait():
     assert [name for name, _ in imports_at_once(tree)] == ["one", "two", "three"]
 
 
+@pytest.mark.long
 def test_a_package_imports_no_extra_and_no_ledger():
     """Who keeps no ledger has neither SQLite nor what charges one, whatever of skdp is imported."""
     public = [path for path in ROOT.iterdir() if not path.name.startswith("_")]
@@ -236,6 +237,7 @@ def test_tuned_numbers_need_nothing_of_ours(module, path):
         assert not isinstance(node, ast.FunctionDef), f"{module} computes: {node.name}"
 
 
+@pytest.mark.long
 @for_each("module, path", MODULES)
 def test_names_of_modules_have_one_value(module, path):
     """Two authors who choose the same name would change each other's number in silence."""

@@ -177,6 +177,7 @@ def test_serving_takes_the_largest_multiplier():
     assert made == laplace(noise_multiplier=5.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("random_state", [0, None])
 @pytest.mark.parametrize("bound", [1e-9, 0.3, 1e12])
 def test_a_number_is_released_as_an_array_of_one(bound, random_state, rng, monkeypatch):

@@ -61,6 +61,7 @@ def test_a_fit_shows_the_releases_of_its_report(kind, capsys):
             np.testing.assert_array_equal(value, getattr(silent, attribute))
 
 
+@pytest.mark.long
 def test_lines_of_many_steps_follow_from_their_number(capsys):
     lines = lines_of(DPSGDClassifier(ball_budget=0, verbose=2, batch_size=1, max_iter=1), capsys)
     steps = [f"[DPSGDClassifier] release 1/1: steps {n}/300" for n in range(30, 301, 30)]

@@ -144,6 +144,7 @@ def test_each_use_of_a_seed_has_a_key_of_its_own():
         assert not re.search(r"key\b[^=\n]*=\s*\(\d", path.read_text(encoding="utf-8")), path.name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("random_state", [0, None])
 def test_words_have_64_even_bits(random_state):
     stream = make_stream(random_state)

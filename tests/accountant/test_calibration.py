@@ -166,6 +166,7 @@ def test_monotone(accountant):
         assert np.all(np.diff(found) < 0), name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("adjacency", "design", "mu"),
     product(
@@ -201,6 +202,7 @@ def test_rdp_is_never_below_pld(rate):
             assert tight * (1 - 1e-3) <= loose < 2 * tight + 0.5
 
 
+@pytest.mark.long
 def test_tiny_delta_uses_rdp_and_says_so():
     design = {"sampling_rate": 0.01, "n_steps": 1000}
     assert resolve_accountant("pld", 1e-5, 0.01, 1000) == "pld"

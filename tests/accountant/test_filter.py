@@ -111,6 +111,7 @@ def least_mu(p, q, erasure):
     return np.max(ndtri(end[inside]) - ndtri(start[inside]))
 
 
+@pytest.mark.long
 @for_each("seed", range(20))
 @for_each("erasure", [0.0, 1e-3, 0.03])
 def test_small_mechanisms_by_brute_force(seed, erasure):

@@ -574,6 +574,7 @@ def test_calibration_refuses_what_it_cannot_do(changes):
         calibrate_selection(arguments.pop("epsilon"), arguments.pop("delta"), **arguments)
 
 
+@pytest.mark.long
 def test_the_price_of_both_ways_to_choose():
     """Less than by the published bound, which gives 1.51 and 1.70, and than by composition."""
     for eta, expected in ((-0.5, 1.40), (0.0, 1.48)):

@@ -42,6 +42,7 @@ def test_a_calibration_at_the_design_point_composes_little(composed):
     assert sum(composed) <= 6e4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_a_report_after_a_calibration_composes_nothing(adjacency, composed):
     noise = calibrate(1.0, 1e-5, sampling_rate=0.01, n_steps=1000, adjacency=adjacency)

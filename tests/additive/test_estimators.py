@@ -61,6 +61,7 @@ def decisions(model, X):
     return model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
 def test_contributions_add_up_to_the_prediction(model, data):
     X, y = data()
@@ -344,6 +345,7 @@ def test_many_weak_terms_are_more_than_noise_together():
     assert not are_noise(term(0.1), one)
 
 
+@pytest.mark.long
 def test_scorecards():
     X, y = labelled()
     model = DPAdditiveClassifier(classes=[0, 1], **LOUD).fit(X, y)

@@ -30,6 +30,7 @@ def fitted(request):
     return DPAdditiveClassifier(classes=[0, 1], **settings).fit(X, y)
 
 
+@pytest.mark.long
 def test_points_are_log_odds(fitted):
     X, y = rows(seed=1)
     card = fitted.to_points(base=600, odds=50, double=2000)

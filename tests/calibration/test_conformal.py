@@ -583,6 +583,7 @@ def test_a_score_of_intervals_is_private_by_other_records():
     assert score.value > 0.7
 
 
+@pytest.mark.long
 def test_a_quantile_far_from_all_records_is_warned_of():
     """Few records, and a level that leaves hardly any beyond the rank."""
     rng = np.random.default_rng(0)

@@ -167,6 +167,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -99,6 +99,7 @@ def test_the_gap_is_primal_minus_dual_and_bounds_the_suboptimality(
         assert gap == pytest.approx(by_slope, rel=1e-10)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize(
     ("loss", "max_iter", "limit"),
@@ -226,6 +227,7 @@ def test_other_objects_are_refused(estimator, diabetes):
         duality_gap(estimator, *diabetes)
 
 
+@pytest.mark.long
 def test_input_that_does_not_fit_is_refused(cancer, diabetes):
     X, y = cancer
     model = make("hinge").fit(X, y)

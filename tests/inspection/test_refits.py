@@ -235,6 +235,7 @@ def test_what_is_inside_another_estimator_is_looked_at():
         assert fitted.differentially_private_ is False
 
 
+@pytest.mark.long
 def test_a_private_pipeline_knows_that_a_step_was_fitted_again():
     fitted = make_private_pipeline(scaler(), model()).fit(X, Y)
     assert fitted.differentially_private_ is True

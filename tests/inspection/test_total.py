@@ -57,6 +57,7 @@ def test_the_memory_of_the_pipeline_itself_is_named(tmp_path):
         assert "in its memory" in total_report(model.fit(X, y)).not_covered[0]
 
 
+@pytest.mark.long
 def test_what_has_one_report_gives_that():
     for model in (
         make_private_pipeline(DPStandardScaler(), LAST),

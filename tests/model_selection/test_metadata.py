@@ -41,6 +41,7 @@ def test_what_fits_would_get_is_refused_before_any_noise(name, message, method, 
     assert "8125" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_nothing_is_no_argument():
     fitted = search(param_grid=ALPHAS).fit(*records(), groups=None, sample_epsilon=None)
     assert fitted.best_params_["alpha"] in ALPHAS["alpha"]

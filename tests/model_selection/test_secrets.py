@@ -286,6 +286,7 @@ def test_a_score_that_fails_is_a_trial_that_loses(method, kind, monkeypatch):
     assert caught.value.__cause__ is caught.value.__context__ is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 def test_a_user_may_stop_a_search(method, monkeypatch):
     def stopped(*_):

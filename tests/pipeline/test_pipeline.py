@@ -107,6 +107,7 @@ def test_scores_are_excused_with_noise_alone():
         assert get_tags(DPPipeline(steps, epsilon=epsilon)).classifier_tags.poor_score is poor
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 6.0])
 @pytest.mark.parametrize("name", LASTS)
@@ -689,6 +690,7 @@ def test_a_release_tells_a_table_reader_what_columns_hold_and_no_entry_does(firs
     assert found[0].tolist() == [0.0, 1.0]
 
 
+@pytest.mark.long
 def test_a_single_step_gets_all_after_one_that_learns_nothing():
     """However many columns that makes: they are known before there is noise."""
     X = np.random.default_rng(0).uniform(-1, 1, (300, 2))

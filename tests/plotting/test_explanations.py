@@ -149,6 +149,7 @@ def test_a_search_explains_what_it_chose(table):
     assert display.base == best.intercept_[0]
 
 
+@pytest.mark.long
 def test_a_waterfall_leads_from_the_base_rate_to_the_risk(model, table):
     row = table[0].iloc[[3]]
     display = ExplanationDisplay.from_estimator(model, row)

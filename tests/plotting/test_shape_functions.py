@@ -290,6 +290,7 @@ def test_every_axis_of_ratios_has_a_tick(reach):
     assert 0.0 in ticks
 
 
+@pytest.mark.long
 def test_chosen_terms_in_given_axes(model):
     figure, (_, right) = plt.subplots(1, 2)
     display = ShapeFunctionDisplay.from_estimator(model, ["job", 0], ax=right)

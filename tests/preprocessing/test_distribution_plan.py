@@ -41,6 +41,7 @@ def root_matrix():
     return np.where(lags >= 0, weights[np.maximum(lags, 0)], 0.0)
 
 
+@pytest.mark.long
 def test_the_root_of_a_running_sum_is_one():
     root = root_matrix()
     ones = np.tri(N_THRESHOLDS)

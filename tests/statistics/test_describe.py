@@ -210,6 +210,7 @@ def drawn(X, **settings):
     return ax, display.bars[0]
 
 
+@pytest.mark.long
 def test_bars_are_where_numbers_are():
     """Few numbers have a bar each at the number; many are in ranges that have their lower end."""
     rng = np.random.default_rng(0)
@@ -246,6 +247,7 @@ def test_numbers_beyond_the_last_end_are_said_and_bars_are_no_narrower_than_whol
     assert told > 0
 
 
+@pytest.mark.long
 def test_whole_numbers_fill_ranges_evenly():
     """No bar is higher because its range, or a bin in it, is wider than others."""
     X = pd.DataFrame({"x": np.tile(np.arange(200), 20)})
@@ -273,6 +275,7 @@ def test_edges_of_ranges_are_round_and_rounding_moves_no_number(unit):
     np.testing.assert_allclose(bars.counts, 250.0, rtol=1e-6)
 
 
+@pytest.mark.long
 def test_counts_that_are_drawn_are_no_less_than_0_and_intervals_are_thin(table):
     display = describe(table, epsilon=0.1, random_state=0).plot()
     plt.close(display.figure_)

@@ -50,6 +50,7 @@ def shares_of(table, words, name):
     return np.append(shares, 1.0 - sum(shares))
 
 
+@pytest.mark.long
 def test_words_and_gaps_are_handed_on_with_their_counts(table, handed_on):
     assert list(handed_on) == list(table)
     assert handed_on["job"] == ["clerk", "cook", "nurse"]

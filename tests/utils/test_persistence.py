@@ -102,6 +102,7 @@ def test_columns_of_strings_come_back():
     check_round_trip(model.fit(FRAME, Y), FRAME)
 
 
+@pytest.mark.long
 def test_words_of_a_description_come_back():
     """The file has the counts of the fitted term, and of the parameter the words alone."""
     table = FRAME.loc[FRAME.index.repeat(10), ["job"]]
@@ -114,6 +115,7 @@ def test_words_of_a_description_come_back():
     assert np.isnan(refitted.terms_[0].weights).all()
 
 
+@pytest.mark.long
 def test_products_of_curves_come_back():
     rng = np.random.default_rng(0)
     rows = rng.uniform(-1.0, 1.0, (500, 2))
@@ -139,6 +141,7 @@ def test_aggregates_of_labels_come_back(mechanism):
     assert loaded == aggregate
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", PRIVATE)
 def test_a_file_of_a_seeded_fit_warns(estimator, tmp_path):
     """As a pickle does, at the line of the user; skops reads what is copied twice."""

@@ -99,6 +99,7 @@ def test_sums_are_those_of_rows_one_by_one(kind, grouped, rng):
         assert sums.ask(LongestLength(CENTRE, UNIT)) == pytest.approx(lengths[~is_null].max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_the_same_bits_for_every_number_of_threads(kind, rng, monkeypatch):
     monkeypatch.setattr(_blocks, "WORTHWHILE_ENTRIES", 1)

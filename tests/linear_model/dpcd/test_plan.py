@@ -60,6 +60,7 @@ def plan(**changes):
     return plan_dpcd(problem, budget, **arguments)
 
 
+@pytest.mark.long
 @for_each("adjacency", ["zero_out", "replace_one"])
 @for_each("epsilon", [1e-3, 0.1, 1.0, 7.0, 100.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-5, 1e-4])

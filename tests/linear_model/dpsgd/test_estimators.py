@@ -278,6 +278,7 @@ def test_threads_are_used_and_change_no_bit(n_outputs, mechanism, rng):
     assert calls == [1] * 2 + [3] * 6
 
 
+@pytest.mark.long
 def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
     X, y = cancer
     X = np.ascontiguousarray(100.0 * X)
@@ -396,6 +397,7 @@ def test_bad_huber_thresholds_are_refused(threshold, diabetes):
         DPSGDRegressor(ball_budget=0, loss="huber", huber_threshold=threshold).fit(*diabetes)
 
 
+@pytest.mark.long
 def test_public_warnings_point_to_the_caller(cancer):
     X, y = cancer
     for mechanism in ("gaussian", "laplace"):
@@ -517,6 +519,7 @@ def test_personal_budgets_need_laplace_noise_and_privacy(options, cancer):
         DPSGDClassifier(ball_budget=0, **options).fit(X, y, sample_epsilon=np.full(len(X), 0.5))
 
 
+@pytest.mark.long
 def test_personal_budgets_are_routed(cancer):
     X, y = cancer
     budgets = np.linspace(0.2, 0.6, len(X))

@@ -66,6 +66,7 @@ def plan(make=plan_dpsgd, **changes):
     return make(problem, budget, steps, **arguments)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("batch_size", [1, 30, 1000])
 def test_gaussian_noise_is_what_is_accounted(adjacency, batch_size):

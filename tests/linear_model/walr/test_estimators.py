@@ -132,6 +132,7 @@ def test_wide_rows_fall_back_to_spherical_noise(rng):
     assert np.isfinite(model.coef_).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("alpha", [1e-4, 1e-2])
 def test_without_privacy_scikit_learns_optimum_is_reached(fit_intercept, alpha, cancer):
@@ -442,6 +443,7 @@ def test_flipped_labels_of_disjoint_records_add_up(records):
     assert pickle.loads(pickle.dumps(total)) == total
 
 
+@pytest.mark.long
 def test_the_report_says_what_is_protected(records):
     report = WALRClassifier(mechanism="analytic").fit(*records).privacy_report_
     assert report.adjacency == "replace_label"

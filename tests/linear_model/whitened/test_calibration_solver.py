@@ -199,6 +199,7 @@ def test_weights_of_any_size_have_finite_intercepts(size, rng):
         assert abs(balanced - w).max() <= (1.0 + np.log(np.sqrt(2.0) / 0.1)) / BIAS
 
 
+@pytest.mark.long
 @for_each("size", [0.0, 1e-308, 1.0, 1e150, 1e308])
 @for_each("known", [0.0, 1e-300, 1.0, 1e300])
 @for_each("noise", [0.0, 1e-308, 1.0, 1e308])

@@ -309,6 +309,7 @@ def test_bad_parameters_are_refused_by_name_before_any_noise(estimator, paramete
         estimator(**parameters).fit(*cancer)
 
 
+@pytest.mark.long
 @for_each(
     "parameters",
     [

@@ -252,6 +252,7 @@ def test_bounds_that_are_given_cut_rows():
     np.testing.assert_allclose(*fits, atol=0.05)
 
 
+@pytest.mark.long
 def test_frames_lists_and_sparse_rows():
     X, y, exposure = policies(300)
     model = DPPoissonRegressor(epsilon=20.0, random_state=0)

@@ -108,6 +108,7 @@ def test_rows_that_may_not_be_written_to_are_compiled_as_others(rng):
 
 
 # To compile it takes seconds, but the oldest versions are to compile sums over dense rows, too.
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("clip", [False, True])

@@ -110,6 +110,7 @@ def test_sums_are_what_they_say_row_by_row(name, rng, no_noise):
     np.testing.assert_allclose(as_symmetric(found, 5), matrix, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.long
 def test_the_curvature_of_normal_scores_is_that_of_normal_rows():
     rng = np.random.default_rng(0)
     mixing = rng.standard_normal((4, 4)) / 3.0

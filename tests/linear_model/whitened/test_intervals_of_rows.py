@@ -258,6 +258,7 @@ def test_intervals_hold_at_any_level_where_the_bias_is_as_large_as_its_bound(bia
         assert norm.cdf(reach - bias) - norm.cdf(-reach - bias) >= level - 1e-12
 
 
+@pytest.mark.long
 def test_the_clip_of_tails_widens_intervals_that_hold(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.clip(rng.standard_normal((10_000, 3)) / 3.0, -1.0, 1.0)

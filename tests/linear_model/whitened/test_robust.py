@@ -221,6 +221,7 @@ def test_units_of_the_targets_change_nothing_but_the_predictions(estimator):
     np.testing.assert_allclose(other.predict(X), 1024.0 * one.predict(X), rtol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", ROBUST)
 def test_rows_may_be_sparse_weighted_or_of_people(estimator):
     X, y = uneven(4000)
@@ -274,6 +275,7 @@ def test_fits_stay_finite(estimator, size):
     assert np.isfinite(model.predict(1e5 * X)).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", ROBUST)
 def test_targets_that_are_all_alike_have_a_spread(estimator):
     X, _ = uneven(2000)

@@ -207,6 +207,7 @@ def test_terms_without_the_field_hold_no_dates():
     assert term.labels == ["x_1", "x_2"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [4.0, INF])
 def test_descriptions_of_dates_are_dates(visits, epsilon):
     X, _ = visits

@@ -223,6 +223,7 @@ def test_a_range_of_no_column_is_not_ignored_in_silence():
             vectorizer.fit(X)
 
 
+@pytest.mark.long
 def test_noise_that_hides_the_counts_says_nothing(table):
     X = table[["age", "gaps"]].iloc[:50]
     for seed in range(20):
@@ -270,6 +271,7 @@ def fitted(rows):
     }
 
 
+@pytest.mark.long
 def test_after_a_fit_the_warning_says_what_columns_held():
     rng = np.random.default_rng(0)
     day = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 99, N), "D"))

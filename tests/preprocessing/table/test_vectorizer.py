@@ -101,11 +101,13 @@ def test_a_number_that_holds_much_has_an_indicator(fitted):
     np.testing.assert_array_equal(columns[:, names.index("never_is_999")], TABLE["never"] == 999)
 
 
+@pytest.mark.long
 def test_few_numbers_have_a_knot_each(fitted):
     np.testing.assert_array_equal(fitted.knots_["few"], [1, 2, 3, 4, 5])
     np.testing.assert_array_equal(fitted.knots_["constant"], [7.0])
 
 
+@pytest.mark.long
 def test_numbers_of_few_digits_are_found_exactly():
     np.testing.assert_array_equal(fit(epsilon=1.0).knots_["rate"], [-1.8, 1.1, 1.4])
 
