@@ -4,7 +4,8 @@ A file is as old as the commit that wrote it last; one that differs from that co
 stale if, since then, more than a third of the recorded fits (tests/golden) of an estimator that its
 script names have come to release other numbers, or if nothing was recorded then. Where fewer have,
 the change is of a setting or of tables that are rare: who makes it, measures what it is about.
-Speed and memory may have changed without that.
+Speed and memory may have changed without that, and so may fits of a kind that nothing recorded at
+that time had.
 
     python -m tests.golden.stale
 """
