@@ -45,7 +45,8 @@ def pytest_addoption(parser):
 def pytest_xdist_make_scheduler(config, log):
     """Give each process tests that follow one another; one that has ended takes some of another's.
 
-    So that fewer kernels are compiled twice, and none waits for the other's last tests.
+    So fewer kernels are compiled twice, and no process waits for another's last tests. With `--dist
+    load` it is the same: that can't be told from `-n` alone.
     """
     if config.getoption("dist") != "load":
         return None
@@ -141,6 +142,6 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure():
-    """Search for garbage a last time: an interpreter that ends does it again, for seconds."""
+    """Search for garbage now, so that the interpreter doesn't for seconds when it ends."""
     gc.collect()
     gc.freeze()

@@ -15,24 +15,34 @@ def test_a_family_is_measured_alone():
     assert "DPPoissonRegressor" in stale._measured_by(stale.RESULTS / "counts.csv")
 
 
-def test_of_another_script_that_counts_which_is_imported(tmp_path, monkeypatch):
-    """And what that needs of its own module, by names or in lists."""
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("from other import make\nmake()", {"DPRidge", "DPCDLasso", "DPHuberRegressor"}),
+        ("from other import fit as chosen, SIZE\nchosen()", {"DPSCDClassifier"}),
+        ("from other import SIZE\nSIZE\nDPCDLasso()", {"DPCDLasso"}),
+        ("from other import back\nback()", {"DPSCDClassifier"}),
+        ("from other import renamed\nrenamed()", {"DPQuantileRegressor"}),
+    ],
+)
+def test_only_what_a_script_imports_counts(tmp_path, monkeypatch, script, expected):
+    """And what that needs of its own module, by any name there. All import `back`, and so `fit`."""
     monkeypatch.setattr(stale, "ROOT", tmp_path)
     (tmp_path / "other.py").write_text(
         "from skdp.linear_model import DPRidge, DPSCDClassifier, DPSGDClassifier\n"
+        "from skdp.linear_model import DPQuantileRegressor as Quantile\n"
+        "from script import again\n"
         "MODELS = {'ridge': DPRidge()}\nSIZE = 3\n"
+        "MODELS |= {'lasso': DPCDLasso()}\nMODELS['Huber'] = DPHuberRegressor()\n"
+        "LISTED = [make for make in (DPSGDClassifier,)]\n"
         "def make(size=SIZE):\n    return MODELS\n"
-        "def fit(DPSGDClassifier):\n    return DPSCDClassifier()\n"
+        "if SIZE:\n    def fit(DPSGDClassifier):\n        return DPSCDClassifier()\n"
+        "def back():\n    return again, fit\n"
+        "def renamed():\n    return Quantile\n"
     )
-    script = tmp_path / "script.py"
-    for text, expected in (
-        ("from other import make\nmake()", {"DPRidge"}),
-        ("from other import fit as chosen, SIZE\nchosen()", {"DPSCDClassifier"}),
-        ("from other import SIZE\nSIZE\nDPCDLasso()", {"DPCDLasso"}),
-    ):
-        script.write_text(text)
-        stale._named_in.cache_clear()
-        assert stale._named_in(script) == expected
+    path = tmp_path / "script.py"
+    path.write_text(script + "\nfrom other import back as again\nagain()\n")
+    assert stale._named_in(path, None, set()) == expected | {"DPSCDClassifier"}
 
 
 def test_a_record_has_changed_where_released_numbers_have():

@@ -50,7 +50,7 @@ def whiten(moment, plan):
     the map is ``V (theta + tau + a)^(-1/2) V'``, with `a` the penalty's part of the curvature.
     The moment is the mean of outer products, or None: then rows are divided by their bound. A
     public one isn't shrunk: rows may be longer in it than they count, which is no reason to believe
-    less of the rest.
+    less of the rest. What an earlier fit added to it is taken off, by an estimate.
 
     A penalty on how rough the weights are has other eigenvectors than the moment. Then the map is
     the inverse root of the sum of both, and `signal` is by eigenvector of that sum.
@@ -71,7 +71,7 @@ def whiten(moment, plan):
         hidden = plan.moment_noise / problem.n_records * math.sqrt(values.size / 2.0)
         is_public = plan.moment is None
         if is_public:
-            added = _added_to(moment, values[0], problem.bias)
+            added = _added_to(moment, values[0], plan)
             signal = np.clip(values - added, 0.0, largest)
             # An earlier fit may have known less than this one would.
             hidden = max(hidden, added)
@@ -104,12 +104,17 @@ def whiten(moment, plan):
     return Whitening(A, of_axes / scale, scale, hidden, stretch, moment, penalties)
 
 
-def _added_to(moment, smallest, bias):
-    """Return what an earlier fit added to all eigenvalues of its moment, for what noise hid of it.
+def _added_to(moment, smallest, plan):
+    """Return an estimate of what an earlier fit added to its moment for what its noise hid.
 
-    The constant's mean square is known: it is more by as much. The smallest eigenvalue is no less.
+    It is what the constant's mean square has above the square of the constant, and at most the
+    smallest eigenvalue. Moments of groups, and sums in place of means, have more for other reasons.
     """
-    return min(max(moment[-1, -1] - bias**2, 0.0), max(smallest, 0.0)) if bias else 0.0
+    constant = plan.problem.bias**2
+    excess = moment[-1, -1] - constant
+    if plan.budget.of_groups or not 0.0 < excess <= constant:
+        return 0.0
+    return min(excess, max(smallest, 0.0))
 
 
 def shrink(values, noise):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -8,6 +9,7 @@ from skdp.inspection import preview
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from tests.door import (
     Ball,
+    GroupBudget,
     as_training_has_it,
     as_users_have_it,
     check_moment,
@@ -97,15 +99,27 @@ def test_what_was_added_for_noise_is_no_signal(rng):
     rows = np.column_stack([0.3 * rng.standard_normal((50, 4)), np.full(50, bias)])
     moment = rows.T @ rows / 50
     made = plan(bias=bias, n_records=10**6, public_moment=moment)
-    plain, told = (whiten(each, made) for each in (moment, moment + added * np.eye(5)))
-    of_signal, of_told = ((w.moment - w.noise * np.eye(5)) for w in (plain, told))
-    np.testing.assert_allclose(of_told, of_signal, atol=1e-12)
-    # Nothing is stretched by more than that fit knew.
-    assert plain.noise < 0.1 * added
-    assert told.noise == pytest.approx(added)
-    # What a wrong constant has beyond all eigenvalues was never added to them.
-    moment[-1, -1] += 100.0
-    assert whiten(moment, made).noise <= max(plain.noise, np.linalg.eigvalsh(moment)[0])
+
+    def signal_and_noise(moment, made):
+        white = whiten(moment, made)
+        return white.moment - white.noise * np.eye(5), white.noise
+
+    signal, noise = signal_and_noise(moment, made)
+    np.testing.assert_allclose(signal, moment, atol=1e-12)
+    published = moment + added * np.eye(5)
+    signal, largest_noise = signal_and_noise(published, made)
+    np.testing.assert_allclose(signal, moment, atol=1e-12)
+    # Nothing is stretched by more than the earlier fit knew.
+    assert largest_noise == pytest.approx(added)
+    assert noise < 0.1 * added
+    # Sums in place of means, and people of several rows, have a constant that is larger by itself.
+    assert signal_and_noise(50 * moment, made)[1] == noise
+    budget = GroupBudget(1.0, 1e-5, "zero_out", "pld")
+    of_people = replace(made, budget=budget)
+    assert signal_and_noise(published, of_people)[1] < 0.1 * added
+    # No more was added than the smallest eigenvalue has.
+    moment[-1, -1] += 0.9 * bias**2
+    assert signal_and_noise(moment, made)[1] <= np.linalg.eigvalsh(moment)[0]
 
 
 def test_a_moment_that_overflows_tells_nothing():

@@ -17,3 +17,13 @@ def test_public_rows_help_where_there_are_few_and_harm_nowhere():
     assert (table["public"] + 2.0 * table["public_se"] < 0.0)[few].all()
     many = table[table["set"] != "breast_cancer"]
     assert (many["public"].abs() <= 0.003).all()
+
+
+def test_a_moment_of_last_year_is_nearly_as_good_where_there_are_many_rows():
+    table = pd.read_csv(ROOT / "benchmarks" / "results" / "public_moment.csv", comment="#")
+    loss = table.set_index(["set", "epsilon"])["last"]
+    many = loss.drop(["breast_cancer", "phishing"], level="set")
+    assert (many.abs() <= 0.005).all()
+    assert (many.drop(0.3, level="epsilon").abs() <= 0.003).all()
+    assert round(loss["phishing", 0.3], 2) == 0.03
+    assert round(loss["phishing", 1.0], 3) == 0.006
