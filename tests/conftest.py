@@ -45,8 +45,8 @@ def pytest_addoption(parser):
 def pytest_xdist_make_scheduler(config, log):
     """Give each process tests that follow one another; one that has ended takes some of another's.
 
-    So fewer kernels are compiled twice, and no process waits for another's last tests. With `--dist
-    load` it is the same: that can't be told from `-n` alone.
+    So fewer kernels are compiled twice, and no process waits for another's last tests. The value
+    "load" is what `-n` alone sets.
     """
     if config.getoption("dist") != "load":
         return None
@@ -142,6 +142,6 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure():
-    """Search for garbage now, so that the interpreter doesn't for seconds when it ends."""
+    """Search for garbage now: the interpreter would take seconds for it when it ends."""
     gc.collect()
     gc.freeze()

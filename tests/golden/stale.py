@@ -4,8 +4,7 @@ A file is as old as the commit that wrote it last; one that differs from that co
 stale if, since then, more than a third of the recorded fits (tests/golden) of an estimator that its
 script names have come to release other numbers, or if nothing was recorded then. Where fewer have,
 the change is of a setting or of tables that are rare: who makes it, measures what it is about.
-Speed and memory may have changed without that, and so may fits of a kind that nothing recorded at
-that time had.
+Speed and memory may have changed without that, and so may fits of kinds that weren't recorded then.
 
     python -m tests.golden.stale
 """
@@ -124,18 +123,32 @@ def _words_behind(name, tree):
 
 
 def _definitions(nodes):
-    """Yield the names that pieces of a module define or change, each with the piece."""
+    """Yield what statements of a module define, import and assign to by name, with the statements.
+
+    A part of an import stands for itself.
+    """
     for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name, node
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            yield from ((alias.asname or alias.name, alias) for alias in node.names)
-        elif hasattr(node, "body"):
-            yield from _definitions(ast.iter_child_nodes(node))
-        else:
-            for target in getattr(node, "targets", [getattr(node, "target", None)]):
-                parts = ast.walk(target) if target else ()
-                yield from ((part.id, node) for part in parts if isinstance(part, ast.Name))
+        match node:
+            case ast.FunctionDef() | ast.ClassDef():
+                yield node.name, node
+            case ast.Import() | ast.ImportFrom():
+                yield from ((alias.asname or alias.name, alias) for alias in node.names)
+            case ast.Assign():
+                yield from _assigned(node, *node.targets)
+            case ast.AnnAssign() | ast.AugAssign():
+                yield from _assigned(node, node.target)
+            case ast.For():
+                yield from _assigned(node, node.target)
+                yield from _definitions(ast.iter_child_nodes(node))
+            case ast.If() | ast.Try() | ast.ExceptHandler() | ast.With():
+                yield from _definitions(ast.iter_child_nodes(node))
+
+
+def _assigned(node, *targets):
+    """Yield the names in what a statement assigns to, with the statement."""
+    for target in targets:
+        names = [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+        yield from ((name, node) for name in names)
 
 
 def _words_in(tree):
@@ -148,13 +161,11 @@ def _words_in(tree):
 @functools.cache
 def _by_class(commit):
     """Return recorded fits by class and name, of a commit or of today."""
-    name = RECORDED.relative_to(ROOT).as_posix()
     if commit is None:
         text = RECORDED.read_text(encoding="utf-8")
-    elif _git("ls-tree", commit, name):
-        text = _git("show", f"{commit}:{name}")
     else:
-        text = "{}"
+        name = RECORDED.relative_to(ROOT).as_posix()
+        text = _git("show", f"{commit}:{name}") if _git("ls-tree", commit, name) else "{}"
     found = {}
     for subject, record in json.loads(text).items():
         for i, one in enumerate(record if isinstance(record, list) else [record]):

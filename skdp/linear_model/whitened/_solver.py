@@ -50,7 +50,7 @@ def whiten(moment, plan):
     the map is ``V (theta + tau + a)^(-1/2) V'``, with `a` the penalty's part of the curvature.
     The moment is the mean of outer products, or None: then rows are divided by their bound. A
     public one isn't shrunk: rows may be longer in it than they count, which is no reason to believe
-    less of the rest. What an earlier fit added to it is taken off, by an estimate.
+    less of the rest.
 
     A penalty on how rough the weights are has other eigenvectors than the moment. Then the map is
     the inverse root of the sum of both, and `signal` is by eigenvector of that sum.
@@ -70,13 +70,7 @@ def whiten(moment, plan):
     else:
         hidden = plan.moment_noise / problem.n_records * math.sqrt(values.size / 2.0)
         is_public = plan.moment is None
-        if is_public:
-            added = _added_to(moment, values[0], plan)
-            signal = np.clip(values - added, 0.0, largest)
-            # An earlier fit may have known less than this one would.
-            hidden = max(hidden, added)
-        else:
-            signal = shrink(values, hidden)
+        signal = np.clip(values, 0.0, largest) if is_public else shrink(values, hidden)
         # Every row has the intercept's constant, and none is longer than its bound.
         trace = max(values.sum(), problem.bias**2, tuned.SMALLEST_TRACE * largest)
         trace = min(trace, largest)
@@ -102,19 +96,6 @@ def whiten(moment, plan):
     stretch = math.sqrt(scale.max() / scale.min())
     moment = (vectors * (signal + hidden)) @ vectors.T
     return Whitening(A, of_axes / scale, scale, hidden, stretch, moment, penalties)
-
-
-def _added_to(moment, smallest, plan):
-    """Return an estimate of what an earlier fit added to its moment for what its noise hid.
-
-    It is what the constant's mean square has above the square of the constant, and at most the
-    smallest eigenvalue. Moments of groups, and sums in place of means, have more for other reasons.
-    """
-    constant = plan.problem.bias**2
-    excess = moment[-1, -1] - constant
-    if plan.budget.of_groups or not 0.0 < excess <= constant:
-        return 0.0
-    return min(excess, max(smallest, 0.0))
 
 
 def shrink(values, noise):

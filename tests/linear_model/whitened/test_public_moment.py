@@ -1,4 +1,3 @@
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -7,16 +6,7 @@ from sklearn.datasets import load_breast_cancer
 
 from skdp.inspection import preview
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from tests.door import (
-    Ball,
-    GroupBudget,
-    as_training_has_it,
-    as_users_have_it,
-    check_moment,
-    inside,
-    outside,
-    whiten,
-)
+from tests.door import Ball, as_training_has_it, as_users_have_it, check_moment, inside, outside
 from tests.linear_model.whitened.test_plan import plan
 
 GOOD = np.array([[1.0, 3.0, -2.0], [3.0, 10.0, -5.0], [-2.0, -5.0, 9.0]])
@@ -91,35 +81,6 @@ def test_moments_are_those_of_the_rows_that_training_has(ball, rng):
     )
     without = as_training_has_it(moment_of(X), plan(n_columns=2, bias=0.0).problem, None)
     np.testing.assert_array_equal(without, moment_of(X)[1:, 1:])
-
-
-def test_what_was_added_for_noise_is_no_signal(rng):
-    """A fit publishes its moment with that on the diagonal, that of the constant included."""
-    bias, added = 0.7, 0.05
-    rows = np.column_stack([0.3 * rng.standard_normal((50, 4)), np.full(50, bias)])
-    moment = rows.T @ rows / 50
-    made = plan(bias=bias, n_records=10**6, public_moment=moment)
-
-    def signal_and_noise(moment, made):
-        white = whiten(moment, made)
-        return white.moment - white.noise * np.eye(5), white.noise
-
-    signal, noise = signal_and_noise(moment, made)
-    np.testing.assert_allclose(signal, moment, atol=1e-12)
-    published = moment + added * np.eye(5)
-    signal, largest_noise = signal_and_noise(published, made)
-    np.testing.assert_allclose(signal, moment, atol=1e-12)
-    # Nothing is stretched by more than the earlier fit knew.
-    assert largest_noise == pytest.approx(added)
-    assert noise < 0.1 * added
-    # Sums in place of means, and people of several rows, have a constant that is larger by itself.
-    assert signal_and_noise(50 * moment, made)[1] == noise
-    budget = GroupBudget(1.0, 1e-5, "zero_out", "pld")
-    of_people = replace(made, budget=budget)
-    assert signal_and_noise(published, of_people)[1] < 0.1 * added
-    # No more was added than the smallest eigenvalue has.
-    moment[-1, -1] += 0.9 * bias**2
-    assert signal_and_noise(moment, made)[1] <= np.linalg.eigvalsh(moment)[0]
 
 
 def test_a_moment_that_overflows_tells_nothing():
