@@ -19,6 +19,6 @@ def test_errors_are_small_and_intervals_hold_what_they_say():
         of = table.loc[epsilon]
         assert (of.loc[["gaps", "words", "cells"], "largest_error"] < 0.0012).all()
         assert of.loc["mean", "median_error"] < 0.01
-        assert (of.loc[["25%", "50%", "75%"], "median_error"] < 0.025).all()
+        assert (of.loc[["25%", "50%", "75%"], "median_error"] < 0.03).all()
         assert (of.drop(index=["mean", "std"])["covered"] > 0.9).all()
         assert of.loc["mean", "worst_column"] == "capital_gain"
