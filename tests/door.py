@@ -414,6 +414,7 @@ from skdp.preprocessing.table._bins import (
     coarse_ends,
     find_narrow,
     heavy_ends,
+    hide_strays,
     middles,
     narrow_ends,
     numbers_at,

@@ -12,6 +12,9 @@ import numpy as np
 
 from skdp.preprocessing.table import _tuned as tuned
 
+# Widths that differ by less, relatively, are taken for equal. Others differ by a factor of two.
+_ROUNDED_WIDTH = 0.01
+
 
 def coarse_ends():
     """Return all powers of two, of both signs, and 0."""
@@ -116,7 +119,9 @@ def show_counts(ends, counts, least, most_joined=tuned.MOST_PARTS):
     shown = np.where(counts > least, counts, 0.0)
     hidden, inside = np.where(shown > 0.0, 0.0, counts), shown[2:-3:2]
     joint = hidden[1:-3:2] + hidden[2:-3:2]
-    is_first = np.diff(ends, n=2, prepend=np.nan, append=np.nan)[1:-1] != 0.0
+    widths = np.diff(ends)
+    # Ends that aren't multiples of a power of two are rounded, and so are widths.
+    is_first = np.abs(np.diff(widths)) > _ROUNDED_WIDTH * widths[1:]
     firsts = np.flatnonzero(np.append(True, is_first)[: inside.size])
     within = np.arange(inside.size) - np.repeat(firsts, np.diff(firsts, append=inside.size))
     n_joined = 2
@@ -128,6 +133,26 @@ def show_counts(ends, counts, least, most_joined=tuned.MOST_PARTS):
         share = np.where(joined > least * np.sqrt(2.0 * n_left), joined / n_left, 0.0)
         inside[is_left] = share[block][is_left]
         n_joined *= 2
+    return shown
+
+
+def hide_strays(ends, counts, shown, coarse, least):
+    """Return shown counts without bins that noise may have shown far from all others.
+
+    A bin that holds some of the `coarse` ends lies across bins in which nothing was shown. If all
+    that is shown beyond it comes to no more than `least` allows, noise may have made it. Then the
+    outer end of the bin says nothing of where its numbers are: they count as beyond the others.
+    """
+    shown = shown.copy()
+    held = np.searchsorted(coarse, ends[1:]) - np.searchsorted(coarse, ends[:-1], side="right")
+    across = 2 * np.flatnonzero(held > 0) + 2
+    for bins, is_above in ((across[::-1], True), (across, False)):
+        for place in bins:
+            outer = slice(place + 1, shown.size - 1) if is_above else slice(place)
+            told = counts[outer][shown[outer] > 0.0]
+            if told.sum() > least * np.sqrt(told.size):
+                break
+            shown[outer] = shown[place] = 0.0
     return shown
 
 

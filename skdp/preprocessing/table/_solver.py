@@ -13,6 +13,7 @@ from skdp.preprocessing.table._bins import (
     coarse_ends,
     find_narrow,
     heavy_ends,
+    hide_strays,
     narrow_ends,
     public_ends,
     replace_bins,
@@ -124,7 +125,8 @@ def _counts_of_whole(places, bounds, ends, mechanism):
 def _release_bins(frame, specs, plan, run):
     """Release ever finer counts, and return the last by column."""
     bounds, narrow = [specs.bounds[j] for j in specs.numeric], {}
-    ends = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
+    coarse = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
+    ends = coarse.copy()
     located = [k for k, b in enumerate(bounds) if b is None]
     for stage, following in ((RANGES, FIRST_COUNTS), (FIRST_COUNTS, COUNTS)):
         places = located if stage == RANGES else range(len(ends))
@@ -134,7 +136,9 @@ def _release_bins(frame, specs, plan, run):
             query = _counts_of_whole(*columns, mechanism)
             released = query.by_column(run.ask(stage, frame, query))
             for k, counts in zip(places, released, strict=True):
-                shown = show_counts(ends[k], counts, _SHOWN[stage] * mechanism.noise_std)
+                noise = mechanism.noise_std
+                shown = show_counts(ends[k], counts, _SHOWN[stage] * noise)
+                shown = hide_strays(ends[k], counts, shown, coarse[k], tuned.SHOWN_FAR * noise)
                 of_bin, is_last = plan.least_of_bin(following), following == COUNTS
                 finer = split_bins(ends[k], shown, of_bin)
                 sharper = heavy_ends(ends[k], shown, of_bin) if is_last else finer

@@ -9,6 +9,7 @@ from tests.door import (
     count_bins,
     find_narrow,
     heavy_ends,
+    hide_strays,
     middles,
     narrow_ends,
     numbers_at,
@@ -78,6 +79,44 @@ def test_counts_stand_out_alone_or_with_neighbours_of_one_width():
     for few in (ends[:0], ends[:1], ends[:2]):
         counts = np.full(2 * few.size + 2, 9.0)
         np.testing.assert_array_equal(show_counts(few, counts, 8.0), counts)
+
+
+@pytest.mark.parametrize("low", [0.0, 0.1, 1 / 3, 33.310843])
+def test_neighbours_stand_out_together_though_their_width_is_rounded(low):
+    ends = np.linspace(low, low + 10.0, 65)
+    counts = np.zeros(132)
+    counts[2:-3:2] = 5.0
+    assert show_counts(ends, counts, 7.0).sum() == 320.0
+
+
+def test_what_noise_shows_far_out_is_left_to_the_open_bin():
+    coarse = 2.0 ** np.arange(-9, 10)
+    ends = np.array([2.0**-9, 2.0**-8, 4.0, 6.0, 8.0, 64.0, 96.0])
+
+    def left(counts, least=4.0):
+        counts = np.array([0.0, *counts, 0.0])
+        shown = np.where(counts > 3.0, counts, 0.0)
+        return hide_strays(ends, counts, shown, coarse, least)[1:-1].tolist()
+
+    # At an end, and from there to the next.
+    main = [5.0, 50.0, 5.0, 50.0, 5.0]
+    near = [0, 0, 0, 0, *main, 0, 0, 0, 0, 0]
+    # 4 is at the inner end of the bin from 2**-8 on, whose numbers are unknown but for that.
+    assert left([0, 3.9, 0, 9.0, *main, 9.0, 0, 3.9, 0, 0]) == near
+    assert left([0, 0, 0, 9.0, *main, 9.0, 0, 0, 0, 0]) == near
+    assert left([3.5, 0, 0, 9.0, *main, 9.0, 0, 0, 0, 3.9]) == near
+    # What is told stays, and so does all between. Two bins are told by less each.
+    told_above = [0, 0, 0, 0, *main, 9.0, 0, 4.1, 0, 0]
+    assert left(told_above) == told_above
+    told_below = [3.5, 3.5, 0, 9.0, *main, 0, 0, 0, 0, 0]
+    assert left(told_below) == told_below
+    assert left(told_below, least=5.0) == near
+    # A bin without coarse ends has its place, however few it has.
+    few = [0, 0, 0, 0, 5.0, 0, 0, 3.5, 0, 0, 0, 0, 0, 0]
+    assert left(few) == few
+    for none in (coarse[:0], coarse[:1], coarse):
+        counts = np.full(2 * none.size + 2, 9.0)
+        np.testing.assert_array_equal(hide_strays(none, counts, counts, coarse, 4.0), counts)
 
 
 def test_a_bin_that_holds_much_has_many_ends():
