@@ -60,7 +60,7 @@ def errors(epsilon, seed):
 
 
 def main(arguments=None):
-    named = {"epsilons": [0.5, 1.0], "seeds": range(20)}
+    named = {"epsilons": [0.5, 1.0], "seeds": range(60)}
     options = bench.read_options(__file__, __doc__, arguments, **named)
     tasks = [(epsilon, seed) for epsilon in options.epsilons for seed in options.seeds]
     found = bench.run_jobs(errors, tasks, options)
