@@ -12,6 +12,7 @@ from skdp.ledger._rules import (
     epsilon_left,
     judge,
     least_delta,
+    leaves_more_than,
     n_more,
     takes,
 )
@@ -24,9 +25,10 @@ _COMPOSE = ' A search with method="compose" often costs less.'
 def warning_of_the_last(verdict, report, cost, totals, terms, where):
     """Return what to say of a fit that is taken and leaves nothing, or nothing."""
     after = [total.followed_by(cost) for total in totals]
-    rest = 0.0 if verdict.alone is not None else epsilon_left(after, terms)
-    if rest > _NOTHING * terms.epsilon:
+    takes_all = verdict.alone is not None
+    if not takes_all and leaves_more_than(_NOTHING * terms.epsilon, after, terms):
         return ""
+    rest = 0.0 if takes_all else epsilon_left(after, terms)
     remains = "no other fit can follow it"
     if rest > 0:
         remains = f"others would have epsilon = {rest:.2g} of {terms.epsilon:g}"

@@ -8,6 +8,7 @@ the two to spend the rest on.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from skdp._checks import check_within
 from skdp.accountant import (
@@ -87,7 +88,7 @@ class Terms:
     allow_seeds: bool
     salt: str
 
-    @property
+    @cached_property
     def limits(self):
         """The largest sums, as a `GaussianCost`."""
         if self.epsilon == 0 or self.delta <= self.erasure:  # lowered by hand
@@ -247,8 +248,16 @@ def epsilon_left(totals, terms):
     """Return the epsilon, at the budget's delta, of the largest Gaussian fit that could follow."""
     if not any(total.n_charges for total in totals):
         return terms.epsilon
-    mu = terms.limits.mu * math.sqrt(1.0 - share_spent(totals, terms))
-    return GaussianCost(mu).epsilon(terms.delta)
+    return GaussianCost(_mu_left(totals, terms)).epsilon(terms.delta)
+
+
+def leaves_more_than(epsilon, totals, terms):
+    """Return whether `epsilon_left` is more than an epsilon above 0; faster, as mu is known."""
+    return _mu_left(totals, terms) > gaussian_mu(epsilon, terms.delta)
+
+
+def _mu_left(totals, terms):
+    return terms.limits.mu * math.sqrt(1.0 - share_spent(totals, terms))
 
 
 def has_no_erasure_left(totals, terms):
