@@ -42,9 +42,9 @@ DEVIATIONS_OF_BIN = 6.0
 # shows among first counts is left out again by the counts.
 SHOWN_RANGES = 4.0
 SHOWN_FIRST_COUNTS = 3.0
-# What lies beyond bins in which nothing was shown must exceed so many of first counts. The far end
-# of a bin that noise has shown would make knots and ranges absurd: it is left in one of a million
-# columns ("Bins that noise shows").
+# First counts beyond bins in which nothing was shown must exceed so many. The far end of a bin that
+# noise alone has shown would make knots and ranges absurd: it is left in one of a million columns
+# ("Bins that noise shows").
 SHOWN_FAR = 4.0
 SHOWN_COUNTS = 4.0
 # The most bins between ends that are about as full as others, and the most parts of one.
