@@ -15,8 +15,8 @@ def test_describe_runs(run):
 
 def test_errors_are_small_and_intervals_hold_what_they_say():
     table = pd.read_csv(COMMITTED, comment="#").set_index(["epsilon", "statistic"])
-    # Quartiles are whole numbers in most columns, and right in most seeds. At 0.5 noise moves one in
-    # the middle columns in some of the 60 seeds: 0.0276 is their root mean square.
+    # Quartiles are whole numbers in most columns, and right in most seeds. At 0.5 noise moves one
+    # in the middle in some of the 60 seeds: 0.0276 is their root mean square.
     for epsilon, largest_error_of_quartiles in ((0.5, 0.03), (1.0, 0.025)):
         of = table.loc[epsilon]
         assert (of.loc[["gaps", "words", "cells"], "largest_error"] < 0.0012).all()
