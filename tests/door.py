@@ -419,6 +419,7 @@ from skdp.preprocessing.table._bins import (
     narrow_ends,
     numbers_at,
     numbers_in,
+    outermost_edges,
     public_ends,
     replace_bins,
     show_counts,

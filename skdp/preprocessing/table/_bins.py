@@ -12,7 +12,8 @@ import numpy as np
 
 from skdp.preprocessing.table import _tuned as tuned
 
-# Widths that differ by less, relatively, are taken for equal. Others differ by a factor of two.
+# Widths within this share of each other count as equal: ends that aren't multiples of a power of
+# two are rounded. Real differences that are so small don't matter to what bins hold.
 _ROUNDED_WIDTH = 0.01
 
 
@@ -120,7 +121,6 @@ def show_counts(ends, counts, least, most_joined=tuned.MOST_PARTS):
     hidden, inside = np.where(shown > 0.0, 0.0, counts), shown[2:-3:2]
     joint = hidden[1:-3:2] + hidden[2:-3:2]
     widths = np.diff(ends)
-    # Ends that aren't multiples of a power of two are rounded, and so are widths.
     is_first = np.abs(np.diff(widths)) > _ROUNDED_WIDTH * widths[1:]
     firsts = np.flatnonzero(np.append(True, is_first)[: inside.size])
     within = np.arange(inside.size) - np.repeat(firsts, np.diff(firsts, append=inside.size))
@@ -136,24 +136,35 @@ def show_counts(ends, counts, least, most_joined=tuned.MOST_PARTS):
     return shown
 
 
-def hide_strays(ends, counts, shown, coarse, least):
-    """Return shown counts without bins that noise may have shown far from all others.
+def outermost_edges(ends, counts, least):
+    """Return the lowest and the highest edge of the bins whose counts are more than `least`."""
+    is_more, (left, right) = counts[:-1] > least, bin_edges(ends)
+    return left[is_more].min(initial=np.inf), right[is_more].max(initial=-np.inf)
 
-    A bin that holds some of the `coarse` ends lies across bins in which nothing was shown. If all
-    that is shown beyond it comes to no more than `least` allows, noise may have made it. Then the
-    outer end of the bin says nothing of where its numbers are: they count as beyond the others.
+
+def hide_strays(ends, counts, shown, coarse, certain, least):
+    """Return shown counts, with 0 for outer bins that may be noise.
+
+    Where coarse counts showed nothing, ends are dropped, and one wide bin lies across the gap: it
+    holds some of the `coarse` ends. The m bins that are shown beyond it may all be noise if they
+    add up to no more than ``least * sqrt(m)``, and if the edges of bins that hold something for
+    `certain` (low, high) aren't beyond it. Then they and the wide bin become 0, and what they hold
+    is in the open bin beyond the ends that remain. Where no end would remain nothing is hidden.
     """
-    shown = shown.copy()
-    held = np.searchsorted(coarse, ends[1:]) - np.searchsorted(coarse, ends[:-1], side="right")
-    across = 2 * np.flatnonzero(held > 0) + 2
-    for bins, is_above in ((across[::-1], True), (across, False)):
-        for place in bins:
-            outer = slice(place + 1, shown.size - 1) if is_above else slice(place)
-            told = counts[outer][shown[outer] > 0.0]
-            if told.sum() > least * np.sqrt(told.size):
+    kept = shown.copy()
+    n_ends_within = np.searchsorted(coarse, ends[1:])
+    n_ends_within -= np.searchsorted(coarse, ends[:-1], side="right")
+    wide = np.flatnonzero(n_ends_within > 0)
+    for bins, is_above in ((wide[::-1], True), (wide, False)):
+        for k in bins:
+            place = 2 * k + 2
+            beyond = slice(place + 1, kept.size - 1) if is_above else slice(place)
+            is_certain = certain[1] > ends[k + 1] if is_above else certain[0] < ends[k]
+            counts_beyond = counts[beyond][kept[beyond] > 0.0]
+            if is_certain or counts_beyond.sum() > least * np.sqrt(counts_beyond.size):
                 break
-            shown[outer] = shown[place] = 0.0
-    return shown
+            kept[beyond] = kept[place] = 0.0
+    return kept if kept[1:-2].any() else shown
 
 
 def find_heavy(counts, n_parts):

@@ -198,7 +198,8 @@ def _beyond(last, before, *, is_above):
 def _find_values(counts, n_knots):
     """Return the bins of numbers that hold nearly all entries, None if these are more than knots.
 
-    Such are the bins at an end, and others that hold much.
+    Such are the bins at an end, and others that hold much. An open one is no number: it isn't
+    returned unless it is alone. What it holds lies beyond the outermost number.
     """
     is_value = find_heavy(counts, n_knots)
     is_value[1:-1:2] |= counts[1:-1:2] > 0.0
@@ -206,4 +207,8 @@ def _find_values(counts, n_knots):
     others = counts.sum() - at_values.max(initial=0.0)
     rest = at_values.sum() - at_values.max(initial=0.0)
     is_all = rest >= (1.0 - tuned.SHARE_BETWEEN) * others
-    return np.flatnonzero(is_value) if is_all and at_values.size <= n_knots else None
+    if not is_all or at_values.size > n_knots:
+        return None
+    values = np.flatnonzero(is_value)
+    closed = values[(values > 0) & (values < counts.size - 2)]
+    return closed if closed.size else values

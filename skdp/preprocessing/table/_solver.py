@@ -15,6 +15,7 @@ from skdp.preprocessing.table._bins import (
     heavy_ends,
     hide_strays,
     narrow_ends,
+    outermost_edges,
     public_ends,
     replace_bins,
     show_counts,
@@ -126,7 +127,7 @@ def _release_bins(frame, specs, plan, run):
     """Release ever finer counts, and return the last by column."""
     bounds, narrow = [specs.bounds[j] for j in specs.numeric], {}
     coarse = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
-    ends = coarse.copy()
+    ends, certain = coarse.copy(), [(np.inf, -np.inf)] * len(coarse)
     located = [k for k, b in enumerate(bounds) if b is None]
     for stage, following in ((RANGES, FIRST_COUNTS), (FIRST_COUNTS, COUNTS)):
         places = located if stage == RANGES else range(len(ends))
@@ -138,7 +139,11 @@ def _release_bins(frame, specs, plan, run):
             for k, counts in zip(places, released, strict=True):
                 noise = mechanism.noise_std
                 shown = show_counts(ends[k], counts, _SHOWN[stage] * noise)
-                shown = hide_strays(ends[k], counts, shown, coarse[k], tuned.SHOWN_FAR * noise)
+                if stage == RANGES:
+                    certain[k] = outermost_edges(ends[k], counts, tuned.CERTAIN_RANGES * noise)
+                else:
+                    least = tuned.SHOWN_FAR * noise
+                    shown = hide_strays(ends[k], counts, shown, coarse[k], certain[k], least)
                 of_bin, is_last = plan.least_of_bin(following), following == COUNTS
                 finer = split_bins(ends[k], shown, of_bin)
                 sharper = heavy_ends(ends[k], shown, of_bin) if is_last else finer

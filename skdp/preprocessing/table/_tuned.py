@@ -42,10 +42,11 @@ DEVIATIONS_OF_BIN = 6.0
 # shows among first counts is left out again by the counts.
 SHOWN_RANGES = 4.0
 SHOWN_FIRST_COUNTS = 3.0
-# First counts beyond bins in which nothing was shown must exceed so many. The far end of a bin that
-# noise alone has shown would make knots and ranges absurd: it is left in one of a million columns
-# ("Bins that noise shows").
-SHOWN_FAR = 4.0
+# Bins that are shown beyond a gap are kept if a count of ranges there exceeds the first number of
+# standard deviations of its noise, or if first counts there exceed the second, times the root of
+# their number. Otherwise noise may be all of them, and an end there would make knots and ranges
+# absurd. Noise passes in a few of a million columns ("Bins that noise shows").
+CERTAIN_RANGES, SHOWN_FAR = 6.0, 4.0
 SHOWN_COUNTS = 4.0
 # The most bins between ends that are about as full as others, and the most parts of one.
 MOST_BINS = 128

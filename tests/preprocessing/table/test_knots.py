@@ -92,6 +92,33 @@ def test_numbers_beyond_common_ones_have_a_knot(counts, knots):
         assert points.get(number, 0) == (count if number in knots else 0)
 
 
+def test_an_open_bin_that_holds_much_has_a_knot():
+    # It is no number, and all in it would be at the last end.
+    found = shape([0.0], [0, 6000, 4000, 0])
+    assert (found.spike, found.knots.tolist()) == (None, [0.0, 1.0])
+    found = shape([1.0, 2.0], [0, 5000, 0, 1000, 4000, 0])
+    assert found.knots.tolist() == [1.0, 2.0, 3.0]
+    found = shape([1.0, 2.0], [4000, 5000, 0, 1000, 0, 0])
+    assert found.knots.tolist() == [0.0, 1.0, 2.0]
+    # With few knots it has none, and the number is told by a column of its own.
+    assert shape([0.0], [0, 6000, 4000, 0], n_knots=2).spike == 0.0
+    # Of a column that is in an open bin alone nothing is known.
+    assert shape([1.0], [0, 0, N, 0]).knots.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_zeros_are_told_from_numbers_of_all_sizes(seed):
+    rng = np.random.default_rng(seed)
+    x = np.where(rng.random((1000, 8)) < 0.6, 0.0, np.round(rng.lognormal(6.0, 2.0, (1000, 8))))
+    X = pd.DataFrame(x).add_prefix("x")
+    fitted = DPTableVectorizer(epsilon=1.0, delta=1e-5, random_state=seed).fit(X)
+    for term, column in zip(fitted._basis.terms, x.T, strict=True):
+        of_zeros, of_others = (
+            term.block(column[mask]).mean(axis=0) for mask in (column == 0, column > 9)
+        )
+        assert np.abs(of_zeros - of_others).max() > 0.5
+
+
 def columns(rng, n, share):
     is_other = rng.random(n) < share
     dates = np.where(is_other, rng.integers(15_000, 19_000, n), 18_000)
