@@ -64,7 +64,7 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         *("smoothness_budget", "moment_budget", "public_moment", "features_budget"),
         "data_norm",
         "ball_budget",
-        *("feature_bounds", "target_bounds"),
+        *("feature_bounds", "target_bounds", "exposure_bounds"),
         *("selection", "max_iter", "batch_size", "clipping_norm", "clip_by", "step_size"),
         *("momentum", "average"),
         *("rows_per_group", "inference", "proximal", "solver"),

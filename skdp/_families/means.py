@@ -15,6 +15,7 @@ from skdp._families.targets import (
     of_one_width,
     target_scale,
 )
+from skdp._rows.ball_queries import MeansOfTargets
 from skdp._rows.blocks import rounding_slack
 from skdp.exceptions import warn_user
 
@@ -119,8 +120,17 @@ class MeanFamily(RegressionFamily):
     def loss(self, n_columns):
         return self.own_loss
 
+    @property
+    def _takes_means_off(self):
+        """Whether targets are taken to be about their means, which nothing hides without privacy.
+
+        The intercept is penalised, so that it would be too near to 0 for targets far from there.
+        """
+        return self.bounds is None and not self.is_private and self.may_learn and self.centred
+
     def known(self, units):
-        return replace(self, bounds=units.bounds) if self.learns_targets else self
+        bounds = units.bounds if self.learns_targets else self.bounds
+        return replace(self, bounds=bounds, may_learn=False)
 
     def first_units(self, one_axis=True):
         return self.in_range(np.zeros((1, 1)), self.bounds, one_axis)[1]
@@ -129,7 +139,13 @@ class MeanFamily(RegressionFamily):
         return self.in_range(as_targets(y), self.bounds, y.ndim == 1)
 
     def learn(self, rows, units, plan, run):
-        """Move targets into the ranges that a plan learns, if any."""
+        """Move targets into the ranges that a plan learns, or by their means without privacy."""
+        if self._takes_means_off:
+            query = MeansOfTargets()
+            means = query.means(rows.of_targets(weighted=True).ask(query))
+            units = units._replace(midpoint=means)
+            rows.move_targets(units)
+            return Learnt(units)
         if plan.target_releases is None:
             return Learnt(units)
         ranges = plan.target_releases.ranges

@@ -117,7 +117,9 @@ def test_without_noise_it_is_the_optimum_of_centred_columns(model, data):
         exact = LogisticRegression(C=1.0 / 4.0, fit_intercept=False, tol=1e-10, max_iter=10**4)
         expected = exact.fit(Z, y).decision_function(Z)
     else:
-        expected = Ridge(alpha=4.0, fit_intercept=False).fit(Z, y).predict(Z)
+        # Targets are taken about their mean.
+        ridge = Ridge(alpha=4.0, fit_intercept=False).fit(Z, y - y.mean())
+        expected = y.mean() + ridge.predict(Z)
     np.testing.assert_allclose(decisions(model, X), expected, rtol=1e-4, atol=1e-4)
     assert all((term.std == 0.0).all() for term in model.terms_)
 
@@ -687,3 +689,30 @@ def test_what_does_not_go_with_counts_is_refused():
         model.fit(X, np.column_stack([rate, rate]))
     with pytest.raises(ValueError, match="loss"):
         model.set_params(loss="huber").fit(X, rate)
+
+
+WITHOUT_PRIVACY = {"epsilon": np.inf, "random_state": 0}
+
+
+@pytest.mark.parametrize("interactions", [None, "auto"])
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_without_privacy_targets_may_be_far_from_0(n_columns, interactions, rng):
+    x = rng.normal(size=(2000, n_columns))
+    X = pd.DataFrame(x).add_prefix("x")
+    y = x.sum(axis=1) + 0.1 * rng.normal(size=2000)
+    model = DPAdditiveRegressor(interactions=interactions, **WITHOUT_PRIVACY)
+    near, far = model.fit(X, y).predict(X), model.fit(X, 1e5 + y).predict(X)
+    np.testing.assert_allclose(far - 1e5, near, atol=1e-6)
+    assert np.square(near - y).mean() < 0.03 * y.var()
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma"])
+def test_without_privacy_amounts_of_words_are_their_means(loss, rng):
+    """Effects of a common word that are many times those of others bend an exponential much."""
+    words = rng.choice(["a", "b", "c", "d"], 4000, p=[0.5, 0.3, 0.19, 0.01])
+    means = pd.Series({"a": 0.2, "b": 1.0, "c": 2.0, "d": 60.0})
+    y = rng.poisson(means[words]) + (loss == "gamma") * 0.1
+    X = pd.DataFrame({"word": pd.Categorical(words)})
+    model = DPAdditiveRegressor(loss=loss, alpha=1e-9, **WITHOUT_PRIVACY).fit(X, y)
+    expected = pd.Series(y).groupby(words).transform("mean")
+    np.testing.assert_allclose(model.predict(X), expected, rtol=0.01)

@@ -14,7 +14,7 @@ from skdp._rows.slope_queries import SecondMoment, SumOfSlopes
 from skdp.linear_model._plan import STEPS
 from skdp.linear_model.whitened import _tuned as tuned
 from skdp.linear_model.whitened._plan import MOMENT
-from skdp.linear_model.whitened._ways_solver import CurvatureSteps, GradientSteps
+from skdp.linear_model.whitened._ways_solver import CautiousSteps, CurvatureSteps, GradientSteps
 
 
 class Whitening(NamedTuple):
@@ -196,7 +196,8 @@ def solve_whitened(rows: Rows, *, plan, rules, run, start=None):
     n_asked = problem.n_records
     if steps.n_of_sample:
         asked, n_asked = rows.sampled_slopes(run.sample(plan.ball.sample)), plan.ball.n_sampled
-    way: CurvatureSteps | GradientSteps = GradientSteps(steps.size, steps.momentum)
+    kind = GradientSteps if plan.budget.is_private else CautiousSteps
+    way: CurvatureSteps | GradientSteps = kind(steps.size, steps.momentum)
     if steps.follow_curvature:
         way = curvature_steps(white, decay, plan, rules, noise_of_sum / n_asked)
     for t in range(steps.n_steps):

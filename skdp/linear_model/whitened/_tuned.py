@@ -226,8 +226,11 @@ TOLD_IN_DEVIATIONS = 1.5
 # Robust losses bend as if their derivative's slope were this: that of the pinball is steep where
 # errors are small, but its mean over rows, whose errors vary, is not ("Quantiles and outliers").
 MEAN_SMOOTHNESS = {"huber": 1.0, "pinball": 1.0}
-# Without privacy robust losses take so many steps, as curvature may be a small part of its bound.
-STEPS_WITHOUT_PRIVACY = {"huber": 1000, "pinball": 1000}
+# Without privacy some losses take so many steps: the curvature of robust ones may be a small part
+# of its bound, and that of an exponential many times what steps are made for. Then gradients grow,
+# and steps go back where these are so many times the smallest: momentum alone makes them grow less.
+STEPS_WITHOUT_PRIVACY = {"huber": 1000, "pinball": 1000, "tweedie": 200}
+LARGEST_GROWTH_OF_GRADIENT = 4.0
 
 
 class InferenceRules(NamedTuple):

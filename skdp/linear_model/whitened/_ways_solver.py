@@ -30,6 +30,28 @@ class GradientSteps:
         """See `CurvatureSteps.change_rows`: no step follows from how loud noise is."""
 
 
+class CautiousSteps(GradientSteps):
+    """Such steps that go back, and are half as large from there, where gradients have become large.
+
+    They serve fits without privacy: an exponential bends without a bound, and nothing cuts slopes.
+    """
+
+    # The smallest length of a gradient so far, the weights where it was, and it.
+    _best = math.inf, None, None
+
+    def moved(self, w, slopes, pull):
+        """Return the next weights, by the mean of slopes at `w` and the penalty's pull."""
+        gradient = slopes + pull
+        length = float(np.linalg.norm(gradient))
+        least, best, gradient_there = self._best
+        if best is not None and not length <= tuned.LARGEST_GROWTH_OF_GRADIENT * least:
+            self._size, self._v = 0.5 * self._size, 0.0
+            return super().moved(best, gradient_there, 0.0)
+        if length < least:
+            self._best = length, w, gradient
+        return super().moved(w, slopes, pull)
+
+
 class CurvatureSteps:
     r"""Steps by the curvature of the objective: ``w <- w - B^-1 gradient``, of one output.
 
