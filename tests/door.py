@@ -355,7 +355,11 @@ from skdp.linear_model.whitened._standard_errors import (
 )
 from skdp.linear_model.whitened._summary import _ends
 from skdp.linear_model.whitened._tuned import RULES, RULES_FROM_START, RULES_IN_BALL
-from skdp.linear_model.whitened._ways_solver import CurvatureSteps, logistic_curvature
+from skdp.linear_model.whitened._ways_solver import (
+    CautiousSteps,
+    CurvatureSteps,
+    logistic_curvature,
+)
 from skdp.metrics import (
     _release as metrics_release_module,
     _statistics as statistics_module,

@@ -121,7 +121,7 @@ class MeanFamily(RegressionFamily):
         return self.own_loss
 
     @property
-    def _takes_means_off(self):
+    def takes_means_off(self):
         """Whether targets are taken to be about their means, which nothing hides without privacy.
 
         The intercept is penalised, so that it would be too near to 0 for targets far from there.
@@ -140,7 +140,7 @@ class MeanFamily(RegressionFamily):
 
     def learn(self, rows, units, plan, run):
         """Move targets into the ranges that a plan learns, or by their means without privacy."""
-        if self._takes_means_off:
+        if self.takes_means_off:
             query = MeansOfTargets()
             means = query.means(rows.of_targets(weighted=True).ask(query))
             units = units._replace(midpoint=means)

@@ -36,7 +36,8 @@ def duality_gap(estimator, X, y, public_weight=None):
 
     The gap is for the objective that `fit` minimises, on the rows that `fit` used: clipped to
     `data_norm` (unless ``epsilon=inf``), with the intercept's penalised column, and with targets in
-    the units that `target_bounds` gives them. Given the training data, the suboptimality of the
+    the units that `target_bounds` gives them, or about their mean if ``epsilon=inf`` and the fit
+    would learn these bounds otherwise. Given the training data, the suboptimality of the
     model is between 0 and the gap, and both are 0 at the optimum.
 
     Parameters
@@ -139,7 +140,11 @@ def _internal_problem(estimator, X, y, public_weight):
             X, data_norm=estimator.data_norm, fit_intercept=estimator.fit_intercept, clip=False
         )
     classes = getattr(estimator, "classes_", None)
-    weights = estimator._family().weigh(public_weight, X.shape[0], classes, targets)
+    family = estimator._family()
+    weights = family.weigh(public_weight, X.shape[0], classes, targets)
+    if isinstance(estimator, DPSCDRegressor) and family.takes_means_off:
+        midpoint = np.average(targets, axis=0, weights=weights.expand(X.shape[0]))
+        targets = targets - midpoint
     # The solver's are in the units of the scaled targets and of the intercept's column.
     coefs = np.atleast_2d(estimator.coef_) / np.reshape(half_width, (-1, 1))
     if rows.bias:

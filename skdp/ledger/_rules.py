@@ -252,8 +252,9 @@ def epsilon_left(totals, terms):
 
 
 def leaves_more_than(epsilon, totals, terms):
-    """Return whether `epsilon_left` is more than an epsilon above 0; faster, as mu is known."""
-    return _mu_left(totals, terms) > gaussian_mu(epsilon, terms.delta)
+    """Return whether `epsilon_left` is more than an epsilon, without a search for its root."""
+    least = gaussian_mu(epsilon, terms.delta) if epsilon > 0.0 else 0.0
+    return _mu_left(totals, terms) > least
 
 
 def _mu_left(totals, terms):

@@ -244,3 +244,17 @@ def test_it_says_that_it_is_not_private():
     first = duality_gap.__doc__.split("\n\n")
     assert "not private" in first[0]
     assert "computed from the data without noise" in first[1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_the_gap_is_that_of_targets_about_their_mean_without_privacy(offset, weighted, diabetes):
+    X, y = diabetes
+    weights = np.where(y > 150.0, 2.0, 0.5) if weighted else None
+    model = make("squared_error", epsilon=INF, ball_budget="auto", max_iter=200, average=False)
+    model.set_params(alpha=0.1).fit(X, y + offset, public_weight=weights)
+    gap = duality_gap(model, X, y + offset, public_weight=weights)
+    assert gap < 1e-3 * y.var()
+    # It is about a model, too: one that predicts other numbers is farther off.
+    model.intercept_ = model.intercept_ + 10.0
+    assert duality_gap(model, X, y + offset, public_weight=weights) > gap + 5.0

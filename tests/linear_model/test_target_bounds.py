@@ -241,11 +241,26 @@ def test_without_privacy_targets_far_from_0_move_the_intercept_alone(model, of_s
     near, far = clone(model).fit(X, y), clone(model).fit(X, 1e4 + y)
     np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-7)
     np.testing.assert_allclose(far.intercept_ - 1e4, near.intercept_, atol=1e-7)
-    # By weights, too, as rows that are there as often.
-    if isinstance(model, DPRidge):
-        weights = np.where(X[:, 0] > 0.0, 2.0, 1.0)
-        weighted = clone(model).fit(X, 1e4 + y, public_weight=weights)
-        twice = np.repeat(np.arange(500), weights.astype(int))
-        repeated = clone(model).fit(X[twice], 1e4 + y[twice])
-        error = weighted.predict(X) - repeated.predict(X)
-        assert np.abs(error).max() < 0.05
+
+
+def test_without_privacy_targets_are_taken_about_their_weighted_mean(rng):
+    """A model of constant columns predicts it, however strong the penalty of the intercept is."""
+    y = 1e4 + rng.normal(size=50) ** 2
+    weights = np.where(y > np.median(y), 3.0, 0.5)
+    model = DPRidge(alpha=1.0, epsilon=np.inf).fit(np.zeros((50, 2)), y, public_weight=weights)
+    np.testing.assert_allclose(model.intercept_, np.average(y, weights=weights), rtol=1e-12)
+
+
+def test_without_privacy_and_an_intercept_targets_stay_where_they_are(rng):
+    X = 1.0 + rng.normal(size=(300, 3))
+    y = 1e4 + X @ [1.0, -2.0, 3.0]
+    model = DPRidge(alpha=1e-9, epsilon=np.inf, fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(model.coef_, np.linalg.lstsq(X, y)[0], rtol=1e-4)
+    assert model.intercept_ == 0.0
+
+
+def test_without_privacy_given_bounds_say_what_targets_are_about(rng):
+    """A strong penalty leaves predictions in the middle of the bounds."""
+    y = 1e4 + rng.normal(size=50)
+    model = DPRidge(alpha=1e9, epsilon=np.inf, target_bounds=(0.0, 2e3))
+    np.testing.assert_allclose(model.fit(np.zeros((50, 2)), y).intercept_, 1e3, atol=1.0)

@@ -228,7 +228,8 @@ TOLD_IN_DEVIATIONS = 1.5
 MEAN_SMOOTHNESS = {"huber": 1.0, "pinball": 1.0}
 # Without privacy some losses take so many steps: the curvature of robust ones may be a small part
 # of its bound, and that of an exponential many times what steps are made for. Then gradients grow,
-# and steps go back where these are so many times the smallest: momentum alone makes them grow less.
+# and steps go back where these are so many times the smallest. Momentum may do that near the
+# optimum, too, and nothing is lost then.
 STEPS_WITHOUT_PRIVACY = {"huber": 1000, "pinball": 1000, "tweedie": 200}
 LARGEST_GROWTH_OF_GRADIENT = 4.0
 

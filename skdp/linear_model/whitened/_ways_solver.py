@@ -33,22 +33,26 @@ class GradientSteps:
 class CautiousSteps(GradientSteps):
     """Such steps that go back, and are half as large from there, where gradients have become large.
 
-    They serve fits without privacy: an exponential bends without a bound, and nothing cuts slopes.
+    They go back to the weights whose gradient was the smallest. They serve fits without privacy: an
+    exponential bends without a bound, and nothing cuts slopes.
     """
 
-    # The smallest length of a gradient so far, the weights where it was, and it.
-    _best = math.inf, None, None
+    def __init__(self, size, momentum):
+        super().__init__(size, momentum)
+        self._smallest = math.inf
+        self._weights_there = self._gradient_there = None
 
     def moved(self, w, slopes, pull):
         """Return the next weights, by the mean of slopes at `w` and the penalty's pull."""
         gradient = slopes + pull
         length = float(np.linalg.norm(gradient))
-        least, best, gradient_there = self._best
-        if best is not None and not length <= tuned.LARGEST_GROWTH_OF_GRADIENT * least:
+        # A length that is no number isn't small either.
+        is_small = length <= tuned.LARGEST_GROWTH_OF_GRADIENT * self._smallest
+        if not is_small and self._weights_there is not None:
             self._size, self._v = 0.5 * self._size, 0.0
-            return super().moved(best, gradient_there, 0.0)
-        if length < least:
-            self._best = length, w, gradient
+            return super().moved(self._weights_there, self._gradient_there, 0.0)
+        if length < self._smallest:
+            self._smallest, self._weights_there, self._gradient_there = length, w, gradient
         return super().moved(w, slopes, pull)
 
 

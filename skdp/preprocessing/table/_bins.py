@@ -147,9 +147,10 @@ def hide_strays(ends, counts, shown, coarse, certain, least):
 
     Where coarse counts showed nothing, ends are dropped, and one wide bin lies across the gap: it
     holds some of the `coarse` ends. The m bins that are shown beyond it may all be noise if they
-    add up to no more than ``least * sqrt(m)``, and if the edges of bins that hold something for
-    `certain` (low, high) aren't beyond it. Then they and the wide bin become 0, and what they hold
-    is in the open bin beyond the ends that remain. Where no end would remain nothing is hidden.
+    add up to no more than ``least * sqrt(m)``, and if what bins hold for `certain` lies between the
+    edges (low, high), which don't reach there. Then they and the wide bin become 0, and what they
+    hold is in the open bin beyond the ends that remain. Where no end would remain nothing is
+    hidden.
     """
     kept = shown.copy()
     n_ends_within = np.searchsorted(coarse, ends[1:])
@@ -159,7 +160,7 @@ def hide_strays(ends, counts, shown, coarse, certain, least):
         for k in bins:
             place = 2 * k + 2
             beyond = slice(place + 1, kept.size - 1) if is_above else slice(place)
-            is_certain = certain[1] > ends[k + 1] if is_above else certain[0] < ends[k]
+            is_certain = certain[1] >= ends[k + 1] if is_above else certain[0] <= ends[k]
             counts_beyond = counts[beyond][kept[beyond] > 0.0]
             if is_certain or counts_beyond.sum() > least * np.sqrt(counts_beyond.size):
                 break

@@ -68,7 +68,7 @@ def find_shape(histogram, *, bounds, n_there, plan):
         spike, curve[at_end] = float(ends[at_end // 2]), 0.0
         n_knots = plan.knots_for(curve.sum())
     values = _find_values(curve, max(n_knots, 1))
-    if values is not None and values.size == 1 and values[0] % 2 == 0:
+    if values is not None and _are_in_one_bin(values, curve, max(n_knots, 1)):
         return _shape_across(histogram, int(values[0]), shown, n_there, spike)
     if n_knots == 0:
         shares = [tuned.SHARE_BEYOND_LINE, 1.0 - tuned.SHARE_BEYOND_LINE]
@@ -79,6 +79,16 @@ def find_shape(histogram, *, bounds, n_there, plan):
         shares[0], shares[-1] = tuned.SHARE_BEYOND_KNOTS, 1.0 - tuned.SHARE_BEYOND_KNOTS
         return _shape_at(ends, shown, numbers_at(ends, curve, shares), spike)
     return _shape_on(histogram, values, shown, bounds, plan.most_knots - values.size, spike)
+
+
+def _are_in_one_bin(values, counts, n_knots):
+    """Return whether nearly all entries are in one bin between ends, or in an open one.
+
+    A bin between ends beside an open one that holds much isn't such: that has a knot of its own.
+    """
+    is_open = np.isin(values, [0, counts.size - 2])
+    is_full = find_heavy(counts, n_knots)[[0, -2]]
+    return values.size == 1 and values[0] % 2 == 0 and bool(is_open.any() or not is_full.any())
 
 
 def _shape_at(ends, shown, knots, spike=None, *, is_line=False):

@@ -16,6 +16,7 @@ from tests.door import (
     RULES_FROM_START,
     RULES_IN_BALL,
     BlockSampler,
+    CautiousSteps,
     CurvatureSteps,
     GaussianMechanism,
     SecondMoment,
@@ -332,3 +333,26 @@ def test_a_fit_takes_few_steps_to_the_optimum_at_the_same_cost(model):
     np.testing.assert_allclose(
         few.coef_, many.coef_, rtol=0.02, atol=0.02 * np.abs(many.coef_).max()
     )
+
+
+def test_steps_go_back_to_the_smallest_gradient_and_are_halved():
+    """Of ``cosh(10 w) - 5 w`` full steps are thrown far off, and then back where they began."""
+    way, w, seen = CautiousSteps(1.0, 0.5), np.array([[0.05]]), []
+    with np.errstate(all="ignore"):
+        for _ in range(60):
+            w = way.moved(w, 10.0 * np.sinh(10.0 * w) - 5.0, 0.0)
+            seen.append(float(w[0, 0]))
+    assert abs(seen[0]) > 0.1
+    # Ever smaller steps from the same place, until one is small enough.
+    n_back = int(np.argmax(np.abs(np.diff(np.abs(seen))) < 0.01))
+    tried = 0.05 - np.array(seen[:n_back])
+    np.testing.assert_allclose(tried[1:] / tried[:-1], 0.5)
+    np.testing.assert_allclose(seen[-1], np.arcsinh(0.5) / 10.0, rtol=1e-6)
+
+
+def test_steps_go_back_from_what_is_no_number():
+    way, w = CautiousSteps(1.0, 0.5), np.zeros((2, 1))
+    first = way.moved(w, np.ones((2, 1)), 0.0)
+    again = way.moved(first, np.full((2, 1), np.nan), 0.0)
+    np.testing.assert_array_equal(first, -np.ones((2, 1)))
+    np.testing.assert_array_equal(again, -0.5 * np.ones((2, 1)))

@@ -134,10 +134,12 @@ def test_what_is_told_far_out_stays_and_all_that_lies_between():
     hardly_above = [0, 0, 0, 0, *main, 9.0, 0, 3.9, 0, 0]
     assert left(hardly_above) == near
     assert left(hardly_above, certain=(4.0, 128.0)) == hardly_above
-    assert left(hardly_above, certain=(4.0, 64.0)) == near
+    assert left(hardly_above, certain=(4.0, 64.0)) == hardly_above
+    assert left(hardly_above, certain=(4.0, 63.0)) == near
     hardly_below = [0, 3.5, 0, 9.0, *main, 0, 0, 0, 0, 0]
     assert left(hardly_below, certain=(2.0**-9, 8.0)) == hardly_below
-    assert left(hardly_below, certain=(2.0**-8, 8.0)) == near
+    assert left(hardly_below, certain=(2.0**-8, 8.0)) == hardly_below
+    assert left(hardly_below, certain=(2.0**-7, 8.0)) == near
 
 
 def test_a_bin_across_a_gap_stays_where_nothing_else_would():

@@ -100,6 +100,10 @@ def test_an_open_bin_that_holds_much_has_a_knot():
     assert found.knots.tolist() == [1.0, 2.0, 3.0]
     found = shape([1.0, 2.0], [4000, 5000, 0, 1000, 0, 0])
     assert found.knots.tolist() == [0.0, 1.0, 2.0]
+    # So it is beside a bin between ends that holds all the rest.
+    found = shape([1.0, 2.0], [0, 0, 6000, 0, 4000, 0])
+    assert (found.is_line, found.knots.tolist()) == (False, [1.5, 3.0])
+    assert found.counts.tolist() == [6000, 4000]
     # With few knots it has none, and the number is told by a column of its own.
     assert shape([0.0], [0, 6000, 4000, 0], n_knots=2).spike == 0.0
     # Of a column that is in an open bin alone nothing is known.
