@@ -186,7 +186,7 @@ def study(name, epsilon, seed):
 
 def main(arguments=None):
     named = {"sets": bench.Some(["hospital", "visits"], ["hospital"]), "epsilons": (1.0,)}
-    named["seeds"] = range(3)
+    named["seeds"] = range(9)
     options = bench.read_options(__file__, __doc__, arguments, **named)
     jobs = [
         (name, epsilon, seed)
