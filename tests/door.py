@@ -418,7 +418,6 @@ from skdp.preprocessing.table._bins import (
     coarse_ends,
     find_narrow,
     heavy_ends,
-    hide_strays,
     middles,
     narrow_ends,
     numbers_at,
@@ -436,6 +435,7 @@ from skdp.preprocessing.table._lost import is_unread
 from skdp.preprocessing.table._places import count_up_to
 from skdp.preprocessing.table._plan import WORDS, plan_vectorizer
 from skdp.preprocessing.table._plan_kinds import KINDS
+from skdp.preprocessing.table._search import ColumnSearch
 from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm, WordsTerm
 from skdp.statistics import _describe as describe_module
 from skdp.statistics._columns import NumberColumn

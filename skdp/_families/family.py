@@ -64,6 +64,8 @@ class Family:
     takes_several: ClassVar[bool] = True
     # A fit learns where targets lie.
     learns_targets: ClassVar[bool] = False
+    # A fit without privacy takes targets to be about their exact means.
+    takes_means_off: ClassVar[bool] = False
     # Targets are in a range that is known, as labels are.
     has_bounds: ClassVar[bool] = True
     # Scores of classes may be logarithms of odds.

@@ -15,7 +15,7 @@ from skdp._families.targets import (
     of_one_width,
     target_scale,
 )
-from skdp._rows.ball_queries import MeansOfTargets
+from skdp._rows.ball_queries import exact_means
 from skdp._rows.blocks import rounding_slack
 from skdp.exceptions import warn_user
 
@@ -141,9 +141,7 @@ class MeanFamily(RegressionFamily):
     def learn(self, rows, units, plan, run):
         """Move targets into the ranges that a plan learns, or by their means without privacy."""
         if self.takes_means_off:
-            query = MeansOfTargets()
-            means = query.means(rows.of_targets(weighted=True).ask(query))
-            units = units._replace(midpoint=means)
+            units = units._replace(midpoint=exact_means(rows))
             rows.move_targets(units)
             return Learnt(units)
         if plan.target_releases is None:

@@ -16,7 +16,7 @@ from skdp._families.means import RegressionFamily
 from skdp._families.replacements import Sides
 from skdp._families.targets import RateUnits, as_targets
 from skdp._release.release import named
-from skdp._rows.ball_queries import MeansOfTargets
+from skdp._rows.ball_queries import exact_means
 from skdp._rows.blocks import rounding_slack
 from skdp.exceptions import warn_user
 
@@ -163,8 +163,7 @@ class RateFamily(RegressionFamily):
         if self.is_known:
             return Learnt(units, Slopes(length=units.size, steepness=1.0))
         if plan.target_releases is None:
-            query = MeansOfTargets()
-            means = query.means(rows.of_targets(weighted=True).ask(query))
+            means = exact_means(rows)
             sizes, shares = np.ones((len(means), 2)), np.ones(len(means))
         else:
             noise = plan.noise_in_predictions

@@ -142,7 +142,7 @@ def _internal_problem(estimator, X, y, public_weight):
     classes = getattr(estimator, "classes_", None)
     family = estimator._family()
     weights = family.weigh(public_weight, X.shape[0], classes, targets)
-    if isinstance(estimator, DPSCDRegressor) and family.takes_means_off:
+    if family.takes_means_off:
         midpoint = np.average(targets, axis=0, weights=weights.expand(X.shape[0]))
         targets = targets - midpoint
     # The solver's are in the units of the scaled targets and of the intercept's column.

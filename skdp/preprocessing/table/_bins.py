@@ -142,32 +142,6 @@ def outermost_edges(ends, counts, least):
     return left[is_more].min(initial=np.inf), right[is_more].max(initial=-np.inf)
 
 
-def hide_strays(ends, counts, shown, coarse, certain, least):
-    """Return shown counts, with 0 for outer bins that may be noise.
-
-    Where coarse counts showed nothing, ends are dropped, and one wide bin lies across the gap: it
-    holds some of the `coarse` ends. The m bins that are shown beyond it may all be noise if they
-    add up to no more than ``least * sqrt(m)``, and if what bins hold for `certain` lies between the
-    edges (low, high), which don't reach there. Then they and the wide bin become 0, and what they
-    hold is in the open bin beyond the ends that remain. Where no end would remain nothing is
-    hidden.
-    """
-    kept = shown.copy()
-    n_ends_within = np.searchsorted(coarse, ends[1:])
-    n_ends_within -= np.searchsorted(coarse, ends[:-1], side="right")
-    wide = np.flatnonzero(n_ends_within > 0)
-    for bins, is_above in ((wide[::-1], True), (wide, False)):
-        for k in bins:
-            place = 2 * k + 2
-            beyond = slice(place + 1, kept.size - 1) if is_above else slice(place)
-            is_certain = certain[1] >= ends[k + 1] if is_above else certain[0] <= ends[k]
-            counts_beyond = counts[beyond][kept[beyond] > 0.0]
-            if is_certain or counts_beyond.sum() > least * np.sqrt(counts_beyond.size):
-                break
-            kept[beyond] = kept[place] = 0.0
-    return kept if kept[1:-2].any() else shown
-
-
 def find_heavy(counts, n_parts):
     """Return which bins hold more than a part of so many of all entries, gaps left out."""
     return counts * n_parts > counts[:-1].sum()

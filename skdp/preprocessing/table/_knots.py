@@ -68,7 +68,7 @@ def find_shape(histogram, *, bounds, n_there, plan):
         spike, curve[at_end] = float(ends[at_end // 2]), 0.0
         n_knots = plan.knots_for(curve.sum())
     values = _find_values(curve, max(n_knots, 1))
-    if values is not None and _are_in_one_bin(values, curve, max(n_knots, 1)):
+    if values is not None and _are_in_one_bin(values):
         return _shape_across(histogram, int(values[0]), shown, n_there, spike)
     if n_knots == 0:
         shares = [tuned.SHARE_BEYOND_LINE, 1.0 - tuned.SHARE_BEYOND_LINE]
@@ -81,14 +81,9 @@ def find_shape(histogram, *, bounds, n_there, plan):
     return _shape_on(histogram, values, shown, bounds, plan.most_knots - values.size, spike)
 
 
-def _are_in_one_bin(values, counts, n_knots):
-    """Return whether nearly all entries are in one bin between ends, or in an open one.
-
-    A bin between ends beside an open one that holds much isn't such: that has a knot of its own.
-    """
-    is_open = np.isin(values, [0, counts.size - 2])
-    is_full = find_heavy(counts, n_knots)[[0, -2]]
-    return values.size == 1 and values[0] % 2 == 0 and bool(is_open.any() or not is_full.any())
+def _are_in_one_bin(values):
+    """Return whether nearly all entries are in one bin, and not at an end."""
+    return values.size == 1 and values[0] % 2 == 0
 
 
 def _shape_at(ends, shown, knots, spike=None, *, is_line=False):
@@ -134,7 +129,12 @@ def _shape_across(histogram, place, shown, n_there, spike):
 
 
 def _shape_on(histogram, values, shown, bounds, room, spike):
-    """Return hats on the bins of some values, and on what lies beyond them, if there is room."""
+    """Return hats on the bins of some values, and on what lies beyond them, if there is room.
+
+    An open bin is no number, unless there are no others: what it holds lies beyond the outermost.
+    """
+    closed = values[(values > 0) & (values < shown.size - 2)]
+    values = closed if closed.size else values
     knots, shown, points, counts = numbers_in(histogram.ends, values), shown.copy(), [], []
     for is_above in (True, False)[: max(room, 0)]:
         spot = _find_beyond(histogram, values, knots, bounds, is_above=is_above)
@@ -208,8 +208,7 @@ def _beyond(last, before, *, is_above):
 def _find_values(counts, n_knots):
     """Return the bins of numbers that hold nearly all entries, None if these are more than knots.
 
-    Such are the bins at an end, and others that hold much. An open one is no number: it isn't
-    returned unless it is alone. What it holds lies beyond the outermost number.
+    Such are the bins at an end, and others that hold much.
     """
     is_value = find_heavy(counts, n_knots)
     is_value[1:-1:2] |= counts[1:-1:2] > 0.0
@@ -219,6 +218,4 @@ def _find_values(counts, n_knots):
     is_all = rest >= (1.0 - tuned.SHARE_BETWEEN) * others
     if not is_all or at_values.size > n_knots:
         return None
-    values = np.flatnonzero(is_value)
-    closed = values[(values > 0) & (values < counts.size - 2)]
-    return closed if closed.size else values
+    return np.flatnonzero(is_value)

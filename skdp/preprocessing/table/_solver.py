@@ -1,7 +1,5 @@
 """What a table's columns become: terms, learnt from noisy counts of their bins and words."""
 
-from itertools import chain
-
 import numpy as np
 from scipy.special import ndtri
 
@@ -9,29 +7,12 @@ from skdp._rows.kinds import DATE
 from skdp._rows.naming import as_array
 from skdp._rows.table_queries import CountsByBin, CountsByWord, DistinctNumbers
 from skdp.preprocessing.table import _tuned as tuned
-from skdp.preprocessing.table._bins import (
-    coarse_ends,
-    find_narrow,
-    heavy_ends,
-    hide_strays,
-    narrow_ends,
-    outermost_edges,
-    public_ends,
-    replace_bins,
-    show_counts,
-    split_bins,
-)
+from skdp.preprocessing.table._bins import replace_bins
 from skdp.preprocessing.table._knots import Histogram, find_shape
 from skdp.preprocessing.table._lost import warn_of_bounds, warn_of_numbers, warn_of_words
 from skdp.preprocessing.table._plan import COUNTS, FIRST_COUNTS, RANGES, WORDS
+from skdp.preprocessing.table._search import ColumnSearch
 from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
-
-# So many standard deviations of noise must counts exceed to be taken for any, by what is released.
-_SHOWN = {
-    RANGES: tuned.SHOWN_RANGES,
-    FIRST_COUNTS: tuned.SHOWN_FIRST_COUNTS,
-    COUNTS: tuned.SHOWN_COUNTS,
-}
 
 
 def learn_table(frame, specs, *, plan, run, n_there):
@@ -112,71 +93,87 @@ def find_bins(frame, specs, plan, run):
 
 def _exact_bins(frame, specs, plan, run):
     """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
-    ends, mechanism = frame.ask(DistinctNumbers(specs.numeric)), run.mechanism(COUNTS)
-    query = _counts_of_whole(specs.numeric, [None] * len(ends), ends, mechanism)
-    released = query.by_column(run.ask(COUNTS, frame, query))
-    return [Histogram(*bins, noise=0.0, least=0.0) for bins in zip(ends, released, strict=True)]
+    numbers = frame.ask(DistinctNumbers(specs.numeric))
+    searches = [
+        ColumnSearch(place=place, bounds=None, ends=of_column, coarse=of_column)
+        for place, of_column in zip(specs.numeric, numbers, strict=True)
+    ]
+    released = _release_stage(COUNTS, searches, frame, run)
+    return [
+        Histogram(of_column, counts, noise=0.0, least=0.0)
+        for of_column, counts in zip(numbers, released, strict=True)
+    ]
 
 
-def _counts_of_whole(places, bounds, ends, mechanism):
-    """Return a query to columns of numbers in which each record counts as one."""
-    return CountsByBin(places, bounds, ends, mechanism.grid, [1.0] * len(places), mechanism)
+def _release_stage(stage, searches, frame, run):
+    """Release how many records are in each bin, and return that by column."""
+    mechanism = run.mechanism(stage)
+    query = CountsByBin(
+        places=[search.place for search in searches],
+        bounds=[search.bounds for search in searches],
+        ends=[search.ends for search in searches],
+        part_grid=mechanism.grid,
+        shares=[1.0] * len(searches),
+        mechanism=mechanism,
+    )
+    return query.by_column(run.ask(stage, frame, query))
 
 
 def _release_bins(frame, specs, plan, run):
     """Release ever finer counts, and return the last by column."""
-    bounds, narrow = [specs.bounds[j] for j in specs.numeric], {}
-    coarse = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
-    ends, certain = coarse.copy(), [(np.inf, -np.inf)] * len(coarse)
-    located = [k for k, b in enumerate(bounds) if b is None]
-    for stage, following in ((RANGES, FIRST_COUNTS), (FIRST_COUNTS, COUNTS)):
-        places = located if stage == RANGES else range(len(ends))
-        if run.plans(stage):
-            mechanism = run.mechanism(stage)
-            columns = ([of_all[k] for k in places] for of_all in (specs.numeric, bounds, ends))
-            query = _counts_of_whole(*columns, mechanism)
-            released = query.by_column(run.ask(stage, frame, query))
-            for k, counts in zip(places, released, strict=True):
-                noise = mechanism.noise_std
-                shown = show_counts(ends[k], counts, _SHOWN[stage] * noise)
-                if stage == RANGES:
-                    certain[k] = outermost_edges(ends[k], counts, tuned.CERTAIN_RANGES * noise)
-                else:
-                    least = tuned.SHOWN_FAR * noise
-                    shown = hide_strays(ends[k], counts, shown, coarse[k], certain[k], least)
-                of_bin, is_last = plan.least_of_bin(following), following == COUNTS
-                finer = split_bins(ends[k], shown, of_bin)
-                sharper = heavy_ends(ends[k], shown, of_bin) if is_last else finer
-                ends_of_narrow = find_narrow(ends[k], shown, of_bin) if is_last else None
-                if ends_of_narrow is not None:
-                    parts, *narrow[k] = narrow_ends(ends_of_narrow)
-                    sharper = np.union1d(sharper, parts)
-                ends[k] = np.union1d(finer, sharper)
-    return _release_fine(frame, specs.numeric, bounds, ends, narrow, run)
+    searches = [ColumnSearch.begin(place, specs.bounds[place]) for place in specs.numeric]
+    located = [search for search in searches if search.bounds is None]
+    if located:
+        noise = run.mechanism(RANGES).noise_std
+        released = _release_stage(RANGES, located, frame, run)
+        for search, counts in zip(located, released, strict=True):
+            search.learn_ranges(counts, noise, plan.least_of_bin(FIRST_COUNTS))
+    noise = run.mechanism(FIRST_COUNTS).noise_std
+    released = _release_stage(FIRST_COUNTS, searches, frame, run)
+    for search, counts in zip(searches, released, strict=True):
+        search.learn_first_counts(counts, noise, plan.least_of_bin(COUNTS))
+    return _release_fine(searches, frame, run)
 
 
-def _release_fine(frame, numeric, bounds, ends, narrow, run):
+def _release_fine(searches, frame, run):
     """Release the last counts; where numbers are narrow, also those of smaller bins.
 
     A record that has a part in each of three bins moves the counts by no more than one that is
     whole in one bin (doc/theory/table.rst). So the noise is the same, and larger over such parts.
     """
     mechanism = run.mechanism(COUNTS)
+    parts = [tuned.PART_OF_NARROW if search.smaller else 1.0 for search in searches]
     # Parts of people are whole numbers of sixteenths of steps then, so that sums stay exact.
-    grid = mechanism.grid * tuned.SIXTEENTHS if narrow else mechanism.grid
-    places = [*range(len(ends)), *(k for k, smaller in narrow.items() for _ in smaller)]
-    all_ends = [*ends, *chain.from_iterable(narrow.values())]
-    columns = ([of_all[k] for k in places] for of_all in (numeric, bounds))
-    parts = [tuned.PART_OF_NARROW if k in narrow else 1.0 for k in places]
-    query = CountsByBin(*columns, all_ends, grid, parts, mechanism)
+    grid = mechanism.grid * (1.0 if min(parts) == 1.0 else tuned.SIXTEENTHS)
+    counted = [(k, search.ends) for k, search in enumerate(searches)]
+    counted += [(k, ends) for k, search in enumerate(searches) for ends in search.smaller]
+    query = CountsByBin(
+        places=[searches[k].place for k, _ in counted],
+        bounds=[searches[k].bounds for k, _ in counted],
+        ends=[ends for _, ends in counted],
+        part_grid=grid,
+        shares=[parts[k] for k, _ in counted],
+        mechanism=mechanism,
+    )
     released = query.by_column(run.ask(COUNTS, frame, query))
-    bins = [(e, c / part) for e, c, part in zip(all_ends, released, parts, strict=True)]
-    stds = [mechanism.noise_std / part for part in parts]
-    least = [_SHOWN[COUNTS] * std for std in stds]
-    for k, smaller in zip(places[len(ends) :], bins[len(ends) :], strict=True):
-        bins[k] = replace_bins(*bins[k], *smaller, _least_of_all(smaller[1], stds[k]))
-        least[k] = max(least[k], _least_of_all(bins[k][1], stds[k]))
-    return [Histogram(*bins[k], noise=stds[k], least=least[k]) for k in range(len(ends))]
+    bins = [[] for _ in searches]
+    for (k, ends), counts in zip(counted, released, strict=True):
+        bins[k].append((ends, counts / parts[k]))
+    return [
+        _join(of_column, mechanism.noise_std / part)
+        for of_column, part in zip(bins, parts, strict=True)
+    ]
+
+
+def _join(bins, std):
+    """Return the histogram of a column from its bins, the largest first, each with its counts."""
+    (ends, counts), *smaller_bins = bins
+    least = tuned.SHOWN_COUNTS * std
+    for smaller_ends, smaller in smaller_bins:
+        least_of_smaller = _least_of_all(smaller, std)
+        ends, counts = replace_bins(ends, counts, smaller_ends, smaller, least_of_smaller)
+        least = max(least, _least_of_all(counts, std))
+    return Histogram(ends, counts, noise=std, least=least)
 
 
 def _least_of_all(counts, std):
