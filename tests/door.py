@@ -247,7 +247,6 @@ from skdp.calibration import (
     _conformal_base as conformal_module,
     _solver as calibration_solver_module,
 )
-from skdp.calibration._calibrated import fit_sigmoid
 from skdp.calibration._plan import CalibrationPlan
 from skdp.calibration._plan_conformal import (
     choose_design,
@@ -255,6 +254,14 @@ from skdp.calibration._plan_conformal import (
     n_needed,
     numbers_of_bins,
     plan_conformal,
+)
+from skdp.calibration._sigmoid import (
+    BinnedScores,
+    CountsAndPlaces,
+    ScoredRows,
+    fit_sigmoid,
+    place_scores,
+    typical_values,
 )
 from skdp.calibration._solver import critical_value, crossing, find_quantile
 from skdp.extend import _run as own_run_module

@@ -5,8 +5,7 @@ from dataclasses import replace
 from numbers import Real
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logit, logsumexp, softmax
+from scipy.special import log_expit, logsumexp, softmax
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -26,46 +25,23 @@ from skdp._estimator import (
 )
 from skdp._families.losses import as_probabilities
 from skdp._families.targets import encode_labels
-from skdp._rows.bounds import clip_scores, counted_rows
+from skdp._rows.bounds import counted_rows
 from skdp._rows.groups import encode_groups
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly
 from skdp.additive._points import Scale
 from skdp.calibration import _tuned as tuned
 from skdp.calibration._around import AroundPrivate, refuse_partitions
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
+from skdp.calibration._sigmoid import (
+    CountsAndPlaces,
+    fit_sigmoid,
+    place_scores,
+    typical_values,
+)
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._fit import BaseLinear
 from skdp.metrics._plan import COUNTS, check_counted, resolve_rows_counted
 from skdp.metrics._release import COUNTED
-from skdp.metrics._solver import Axis, release_histogram
-
-
-def fit_sigmoid(negative, positive, values, noise_std):
-    r"""Return the slope and offset that turn the decision values of cells into log-odds.
-
-    In a cell of decision value v, :math:`r = a (1 - p) - c p` has the mean 0 where :math:`p =
-    \sigma(s v + o)` is true, of the counts a of the positive and c of the negative class, and also
-    with noise on them; its variance is :math:`(a + c) p (1 - p)` of the sample and
-    :math:`((1 - p)^2 + p^2)` times that of the noise. The most likely s and o are those of normal
-    r, and of the spread that they are thought to have beforehand. The slope is positive: the order
-    of records stays.
-    """
-    total = np.maximum(negative + positive, 0.0)
-
-    def cost(parameters):
-        p = expit(math.exp(parameters[0]) * values + parameters[1])
-        residual = positive * (1.0 - p) - negative * p
-        variance = total * np.maximum(p * (1.0 - p), tuned.LEAST_VARIANCE) + tuned.LEAST_VARIANCE
-        variance += noise_std**2 * ((1.0 - p) ** 2 + p**2)
-        prior = (parameters[0] / tuned.LOG_SLOPE_SPREAD) ** 2
-        prior += (parameters[1] / tuned.OFFSET_SPREAD) ** 2
-        return 0.5 * (np.sum(residual**2 / variance + np.log(variance)) + prior)
-
-    limits = 2 * [(-tuned.LARGEST_PARAMETER, tuned.LARGEST_PARAMETER)]
-    minima = [minimize(cost, start, method="L-BFGS-B", bounds=limits) for start in tuned.STARTS]
-    log_slope, offset = min(minima, key=lambda one: one.fun).x
-    return math.exp(log_slope), float(offset)
-
 
 _NOT_OURS = (
     "estimator must be skdp's private classifier that protects rows, or a DPPipeline that ends in "
@@ -96,8 +72,8 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
     r"""Fit a private classifier, and calibrate its probabilities.
 
     Noise makes a classifier overconfident, and the hinge loss has no probabilities at all. A tenth
-    of the budget pays for counts of the training records by decision value and class. They
-    determine a slope s and an offset o, so that
+    of the budget pays for counts of the training records by decision value and class, and for where
+    in their bins they are. They determine a slope s and an offset o, so that
 
     .. math:: P(y = 1 \mid x) = \sigma(s\, f(x) + o) .
 
@@ -280,7 +256,7 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
         rows = counted_rows(y, codes, coins, plan.rows_per_group)
         lines = np.array(
             [
-                _fit_class(value, target > 0.0, rows, plan, coins, steps)
+                _fit_class(value, target > 0.0, rows, plan, steps)
                 for value, target in zip(values.T, targets.T, strict=True)
             ]
         )
@@ -316,7 +292,8 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
         cost = self._part(budget)._preview(n_records, n_features, n_outputs, by_group=by_group)
         noise, rows_per_group = 0.0, 1
         if budget.is_private:
-            noise = budget.calibrate(pairwise=True) / math.sqrt(self.calibration_share)
+            multiplier = budget.calibrate(pairwise=True) / math.sqrt(self.calibration_share)
+            noise = multiplier * CountsAndPlaces.bound_of_rows(1)
         if by_group:
             asked = (
                 self.average_over,
@@ -333,7 +310,7 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
             cost,
             self.calibration_share,
             n_records=n_records,
-            n_cells=2 * _bins(n_records, noise),
+            n_bins=_bins(n_records, noise),
             n_steps=n_outputs,
             average_over=self.average_over,
             rows_per_group=rows_per_group,
@@ -593,14 +570,13 @@ def _log_odds(estimator, X):
     return values - np.transpose(others)
 
 
-def _fit_class(values, is_positive, rows, plan, coins, steps):
+def _fit_class(values, is_positive, rows, plan, steps):
     """Return slope and offset of a class from noisy counts of records by decision value."""
-    n_bins = plan.n_bins
-    position = clip_scores(expit(0.5 * values), 0.0, 1.0)
-    axes = [Axis(is_positive, 2), Axis(n_bins * position, n_bins)]
-    counts = release_histogram(axes, steps, coins, rows, plan.most_rows_of_record)
-    middles = 2.0 * logit((np.arange(n_bins) + 0.5) / n_bins)
-    return fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
+    query = CountsAndPlaces(plan.n_bins, steps.mechanism, plan.most_rows_of_record)
+    placed = place_scores(values[rows], is_positive[rows], plan.n_bins)
+    scores, noise_std = query.by_bin(steps.ask(placed, query)), plan.mechanism.noise_std
+    typical = typical_values(scores, noise_std)
+    return fit_sigmoid(scores.negative, scores.positive, typical, noise_std)
 
 
 def _bins(n_records, noise):

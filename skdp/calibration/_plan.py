@@ -13,6 +13,7 @@ from skdp._release.release import made_by_fit
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
 from skdp.accountant._calibration import largest_within
 from skdp.calibration import _tuned as tuned
+from skdp.calibration._sigmoid import CountsAndPlaces
 from skdp.metrics._plan import COUNTS, HistogramPlan, gaussian_counts
 
 
@@ -69,7 +70,7 @@ def plan_calibration(
     share,
     *,
     n_records,
-    n_cells,
+    n_bins,
     n_steps=1,
     average_over="rows",
     rows_per_group=1,
@@ -80,7 +81,8 @@ def plan_calibration(
     batches the shares of the squared parameter add up exactly. Otherwise the noise is found by
     trying, from public numbers: what the classifier's fit was to cost.
     """
-    counts = gaussian_counts(budget, n_records, n_cells, n_steps, rows_per_group)
+    bound = CountsAndPlaces.bound_of_rows(rows_per_group)
+    counts = gaussian_counts(budget, n_records, 4 * n_bins, n_steps, bound)
     if budget.is_private:
         noise = _fill(budget, classifier, share, n_steps)
         counts = dataclasses.replace(counts, noise_multiplier=noise)
@@ -89,7 +91,7 @@ def plan_calibration(
         n_records=n_records,
         counts=counts,
         classifier=classifier,
-        n_bins=n_cells // 2,
+        n_bins=n_bins,
         average_over=average_over,
         rows_per_group=rows_per_group,
     )

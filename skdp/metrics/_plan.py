@@ -166,9 +166,9 @@ def count_noise(budget, n_steps=1, rows_per_group=1):
     return _choose_release(budget, 1, 1, n_steps, rows_per_group).mechanism.noise_std
 
 
-def gaussian_counts(budget, n_records, n_cells, n_steps=1, rows_per_group=1):
-    """Return releases of counts with Gaussian noise."""
-    bound = float(rows_per_group) if budget.is_private else 1.0
+def gaussian_counts(budget, n_records, n_cells, n_steps=1, bound=1.0):
+    """Return releases of counts with Gaussian noise, which a record moves by a bound at most."""
+    bound = float(bound) if budget.is_private else 1.0
     return budget.release(
         bound=bound,
         pair_bound=math.sqrt(2.0) * bound,

@@ -180,13 +180,19 @@ def test_probabilities_of_several_classes_become_true():
     assert found < best + 0.5 * (log_loss(test_y, raw) - best)
 
 
-def test_each_class_of_a_record_moves_one_count():
+def test_each_class_of_a_record_moves_one_count_and_says_where_in_the_bin_it_is():
     X, y, _ = of_three(300)
     model = DPCalibratedClassifier(DPLogisticRegression(**THREE), random_state=0)
     base = run(model, X, y)
     gone = run(model, X, y, script=base.released, null=[5])
     moved = [a - b for a, b in zip(base.values[-3:], gone.values[-3:], strict=True)]
-    assert [sorted(m[m != 0]) for m in moved] == [[1]] * 3
+    for m in moved:
+        counts, places = np.split(m, 2)
+        assert counts[counts != 0.0].tolist() == [1.0]
+        assert places.sum() == 0.25
+        assert places.min() == 0.0
+        (bin_of_record,) = np.unique(np.flatnonzero(places) % (places.size // 2))
+        assert counts.reshape(2, -1)[:, bin_of_record].sum() == 1.0
 
 
 @pytest.mark.long

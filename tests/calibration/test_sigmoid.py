@@ -1,0 +1,108 @@
+"""Counts of scores by bin with places within, and the sigmoid that follows from them."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from tests._loops import for_each
+from tests.door import (
+    BinnedScores,
+    CountsAndPlaces,
+    ScoredRows,
+    fit_sigmoid,
+    place_scores,
+    typical_values,
+)
+
+NO_NOISE = None
+N_BINS = 3
+# Every row that there is on a grid of eighths.
+ROWS = list(itertools.product([False, True], range(N_BINS), np.arange(9) / 8))
+
+
+def released(rows, rows_of_record=1):
+    """Return the exact answer of some rows, and the query."""
+    query = CountsAndPlaces(N_BINS, NO_NOISE, rows_of_record)
+    columns = zip(*rows, strict=True) if rows else ([], [], [])
+    arrays = (np.array(c, dtype=t) for c, t in zip(columns, (bool, int, float), strict=True))
+    return ScoredRows(*arrays).ask(query), query
+
+
+def test_no_row_and_no_pair_moves_counts_and_places_by_more_than_is_stated():
+    none, query = released([])
+    of_rows = np.array([released([row])[0] - none for row in ROWS])
+    lengths = np.linalg.norm(of_rows, axis=1)
+    apart = np.linalg.norm(of_rows[:, np.newaxis] - of_rows, axis=2)
+    # Both are reached.
+    assert lengths.max() == pytest.approx(query.record_bound(None), rel=1e-12)
+    assert apart.max() == pytest.approx(query.pair_bound(None), rel=1e-12)
+
+
+def test_no_person_of_two_rows_moves_them_by_more_than_is_stated():
+    none, query = released([], rows_of_record=2)
+    some = ROWS[::2]
+    of_people = np.array(
+        [released(pair)[0] - none for pair in itertools.combinations_with_replacement(some, 2)]
+    )
+    lengths = np.linalg.norm(of_people, axis=1)
+    apart = [np.linalg.norm(of_people - one, axis=1).max() for one in of_people]
+    assert lengths.max() == pytest.approx(query.record_bound(None), rel=1e-12)
+    assert max(apart) == pytest.approx(query.pair_bound(None), rel=1e-12)
+
+
+def test_sums_of_places_are_exact_in_any_order():
+    rng = np.random.default_rng(0)
+    values = 10.0 * rng.standard_normal(10_000)
+    rows = place_scores(values, rng.random(10_000) < 0.3, 7)
+    query, order = CountsAndPlaces(7, NO_NOISE), rng.permutation(10_000)
+    shuffled = ScoredRows(*(of_rows[order] for of_rows in rows))
+    np.testing.assert_array_equal(rows.ask(query), shuffled.ask(query))
+
+
+@for_each("value", [-np.inf, -800.0, -3.0, 0.0, 1e-9, 800.0, np.inf, np.nan])
+def test_each_value_is_in_a_bin_and_between_its_ends(value):
+    rows = place_scores(np.array([value]), np.array([True]), 6)
+    assert 0 <= rows.bin[0] < 6
+    assert 0.0 <= rows.place[0] <= 1.0
+
+
+def scores_of(values, p, n_bins):
+    """Return what is expected of many rows with such values and probabilities."""
+    rows = place_scores(values, np.zeros(values.size, dtype=bool), n_bins)
+    sums = (p, 1.0 - p, rows.place, 1.0 - rows.place)
+    positive, negative, high, low = (np.bincount(rows.bin, of, n_bins) for of in sums)
+    return BinnedScores(negative, positive, low, high)
+
+
+@for_each("value", [-2.0, -0.4, 0.7])
+def test_the_typical_value_is_where_the_records_are(value):
+    scores = scores_of(np.full(1000, value), np.full(1000, 0.2), 6)
+    place = place_scores(np.array([value]), np.array([True]), 6)
+    middles = 2.0 * logit((np.arange(6) + 0.5) / 6)
+    exact = typical_values(scores, 0.0)
+    assert exact[place.bin[0]] == pytest.approx(value, abs=0.05)
+    # There are no records elsewhere, and noise doesn't say where these would be.
+    elsewhere = np.arange(6) != place.bin[0]
+    np.testing.assert_allclose(exact[elsewhere], middles[elsewhere])
+    noise = 30.0 * np.random.default_rng(0).standard_normal((4, 6))
+    noisy = typical_values(BinnedScores(*(np.array(scores) + noise)), 30.0)
+    assert np.abs(expit(0.5 * noisy) - expit(0.5 * middles))[elsewhere].max() < 0.2 / 6
+    # What hardly anybody is in is in the middle, as far as is known.
+    hidden = typical_values(scores, 1e6)
+    np.testing.assert_allclose(hidden, middles, atol=1e-3)
+
+
+@for_each("mean", [-3.0, -2.4, 0.3])
+@for_each("slope", [0.6, 1.0])
+def test_a_few_bins_bend_neither_the_slope_nor_the_mean_risk(slope, mean):
+    """Eight bins have the records of a rare class in two. From middles the slope is .6 to .75."""
+    values = np.random.default_rng(0).normal(mean, 0.5, 50_000)
+    p = expit(slope * (values - mean) + mean)
+    scores = scores_of(values, p, 8)
+    typical = typical_values(scores, 0.0)
+    found, offset = fit_sigmoid(scores.negative, scores.positive, typical, 0.0)
+    assert found == pytest.approx(slope, rel=0.08)
+    # A bin's records aren't all at their mean place, and a rare risk is convex.
+    assert expit(found * values + offset).mean() == pytest.approx(p.mean(), rel=0.04)
