@@ -183,7 +183,7 @@ def run(model, X, y, script=None, null=()):
 @pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("row", [[0.5, -0.5, 0.5, 0.0], [9e9, -9e9, 0, 0], [0, 0, 0, 0]])
-def test_given_the_releases_a_record_moves_one_count_and_nothing_else(adjacency, row):
+def test_given_the_releases_a_record_moves_one_count_and_its_place_alone(adjacency, row):
     X, y = records(300)
     inner = DPLogisticRegression(**TWO)
     model = DPCalibratedClassifier(inner, adjacency=adjacency, random_state=0)
@@ -192,9 +192,13 @@ def test_given_the_releases_a_record_moves_one_count_and_nothing_else(adjacency,
         X[7], y[7] = row, label
         other = run(model, X, y, script=base.released)
         gone = run(model, X, y, script=base.released, null=[7])
-        assert np.abs(base.values[-1] - other.values[-1]).sum() in (0, 2)
-        moved = other.values[-1] - gone.values[-1]
-        assert sorted(moved[moved != 0]) == [1]
+        counts, places = np.split(np.abs(base.values[-1] - other.values[-1]), 2)
+        assert counts.sum() in (0, 2)
+        assert places.sum() <= 0.5
+        counts, places = np.split(other.values[-1] - gone.values[-1], 2)
+        assert counts[counts != 0].tolist() == [1]
+        assert places.sum() == 0.25
+        assert places.min() == 0.0
         for name in ("slope_", "offset_", "privacy_report_"):
             assert getattr(base.model, name) == getattr(other.model, name)
         np.testing.assert_array_equal(base.model.estimator_.coef_, other.model.estimator_.coef_)

@@ -25,6 +25,7 @@ from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPStandardScaler, DPTableVectorizer
 from tests.calibration.test_calibrated import records, run
+from tests.door import CountsAndPlaces
 
 INF = float("inf")
 TWO, THREE = {"classes": [0, 1]}, {"classes": ["a", "b", "c"]}
@@ -117,9 +118,12 @@ def test_a_person_of_any_rows_moves_counts_by_what_is_bounded(name, adjacency, c
         gone = tried(rows, script=base.released, null=null)
         moved = other.values[-1] - gone.values[-1]
         assert moved.min() >= 0
-        assert moved.sum() == min(most, len(rows))
-        assert np.linalg.norm(base.values[-1] - other.values[-1]) <= math.sqrt(2.0) * most
-        assert gone.values[-1].sum() == min(most, 2) * 150
+        counts, places = np.split(moved, 2)
+        assert counts.sum() == min(most, len(rows))
+        assert places.sum() == 0.25 * counts.sum()
+        apart = np.linalg.norm(base.values[-1] - other.values[-1])
+        assert apart <= math.sqrt(2.0) * CountsAndPlaces.bound_of_rows(most)
+        assert np.split(gone.values[-1], 2)[0].sum() == min(most, 2) * 150
         for name in ("slope_", "offset_", "privacy_report_"):
             assert getattr(base.model, name) == getattr(other.model, name)
 
