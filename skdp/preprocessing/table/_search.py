@@ -25,8 +25,8 @@ class ColumnSearch:
 
     Attributes
     ----------
-    place : int
-        That of the column in its table.
+    column : int
+        The column's place in its table.
     bounds : pair of float or None
         Public bounds.
     ends : ndarray
@@ -40,7 +40,7 @@ class ColumnSearch:
         Ends of smaller bins, twice, if nearly all numbers lie in one bin; else empty.
     """
 
-    place: int
+    column: int
     bounds: tuple | None
     ends: np.ndarray
     coarse: np.ndarray
@@ -48,10 +48,10 @@ class ColumnSearch:
     smaller: tuple = ()
 
     @classmethod
-    def begin(cls, place, bounds):
+    def begin(cls, column, bounds):
         """Return a search within public bounds, or among numbers of all sizes."""
         ends = coarse_ends() if bounds is None else public_ends(*bounds)
-        return cls(place=place, bounds=bounds, ends=ends, coarse=ends)
+        return cls(column=column, bounds=bounds, ends=ends, coarse=ends)
 
     def learn_ranges(self, counts, noise, least_of_bin):
         """Leave out coarse bins that seem empty, and divide those that hold much.

@@ -95,8 +95,8 @@ def _exact_bins(frame, specs, plan, run):
     """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
     numbers = frame.ask(DistinctNumbers(specs.numeric))
     searches = [
-        ColumnSearch(place=place, bounds=None, ends=of_column, coarse=of_column)
-        for place, of_column in zip(specs.numeric, numbers, strict=True)
+        ColumnSearch(column=column, bounds=None, ends=of_column, coarse=of_column)
+        for column, of_column in zip(specs.numeric, numbers, strict=True)
     ]
     released = _release_stage(COUNTS, searches, frame, run)
     return [
@@ -109,7 +109,7 @@ def _release_stage(stage, searches, frame, run):
     """Release how many records are in each bin, and return that by column."""
     mechanism = run.mechanism(stage)
     query = CountsByBin(
-        places=[search.place for search in searches],
+        places=[search.column for search in searches],
         bounds=[search.bounds for search in searches],
         ends=[search.ends for search in searches],
         part_grid=mechanism.grid,
@@ -121,7 +121,7 @@ def _release_stage(stage, searches, frame, run):
 
 def _release_bins(frame, specs, plan, run):
     """Release ever finer counts, and return the last by column."""
-    searches = [ColumnSearch.begin(place, specs.bounds[place]) for place in specs.numeric]
+    searches = [ColumnSearch.begin(column, specs.bounds[column]) for column in specs.numeric]
     located = [search for search in searches if search.bounds is None]
     if located:
         noise = run.mechanism(RANGES).noise_std
@@ -148,7 +148,7 @@ def _release_fine(searches, frame, run):
     counted = [(k, search.ends) for k, search in enumerate(searches)]
     counted += [(k, ends) for k, search in enumerate(searches) for ends in search.smaller]
     query = CountsByBin(
-        places=[searches[k].place for k, _ in counted],
+        places=[searches[k].column for k, _ in counted],
         bounds=[searches[k].bounds for k, _ in counted],
         ends=[ends for _, ends in counted],
         part_grid=grid,

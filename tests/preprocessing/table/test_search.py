@@ -13,7 +13,7 @@ def left(counts, *, least=4.0, certain=NOTHING, gaps=0.0):
     counts = np.array([0.0, *counts, gaps])
     shown = np.where(counts > 3.0, counts, 0.0)
     coarse = 2.0 ** np.arange(-9, 10)
-    search = ColumnSearch(place=0, bounds=None, ends=ends, coarse=coarse, certain=certain)
+    search = ColumnSearch(column=0, bounds=None, ends=ends, coarse=coarse, certain=certain)
     return search.hide_strays(counts, shown, least)[1:-1].tolist()
 
 
@@ -57,14 +57,14 @@ def test_a_bin_across_a_gap_is_hidden_even_where_nothing_else_is_shown():
     assert left(only) == [0] * 14
     coarse = 2.0 ** np.arange(-9, 10)
     for ends in (coarse[:0], coarse[:1], coarse):
-        search = ColumnSearch(place=0, bounds=None, ends=ends, coarse=coarse)
+        search = ColumnSearch(column=0, bounds=None, ends=ends, coarse=coarse)
         counts = np.full(2 * ends.size + 2, 9.0)
         np.testing.assert_array_equal(search.hide_strays(counts, counts, 4.0), counts)
 
 
 def after_first_counts(ends, counts):
     """Return the ends that follow from first counts, whose noise is 1."""
-    search = ColumnSearch(place=0, bounds=None, ends=ends, coarse=2.0 ** np.arange(-9, 10))
+    search = ColumnSearch(column=0, bounds=None, ends=ends, coarse=2.0 ** np.arange(-9, 10))
     search.learn_first_counts(counts, 1.0, 5.0)
     return search.ends
 
