@@ -247,7 +247,7 @@ from skdp.calibration import (
     _conformal_base as conformal_module,
     _solver as calibration_solver_module,
 )
-from skdp.calibration._plan import CalibrationPlan
+from skdp.calibration._plan import CalibrationPlan, noise_of_counts
 from skdp.calibration._plan_conformal import (
     choose_design,
     ends_of_bins,

@@ -31,7 +31,12 @@ from skdp._sklearn import HasMethods, Interval, _fit_context, quietly
 from skdp.additive._points import Scale
 from skdp.calibration import _tuned as tuned
 from skdp.calibration._around import AroundPrivate, refuse_partitions
-from skdp.calibration._plan import classifier_epsilon, plan_calibration
+from skdp.calibration._plan import (
+    SCORES,
+    classifier_epsilon,
+    noise_of_counts,
+    plan_calibration,
+)
 from skdp.calibration._sigmoid import (
     CountsAndPlaces,
     fit_sigmoid,
@@ -40,7 +45,7 @@ from skdp.calibration._sigmoid import (
 )
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._fit import BaseLinear
-from skdp.metrics._plan import COUNTS, check_counted, resolve_rows_counted
+from skdp.metrics._plan import check_counted, resolve_rows_counted
 from skdp.metrics._release import COUNTED
 
 _NOT_OURS = (
@@ -251,7 +256,7 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
         estimator = self._part(plan.budget).set_params(random_state=fit.as_random_state())
         fit_groups(estimator, X, y, codes)
         run.made_within(*plan.classifier.names)
-        steps = run.steps(COUNTS)
+        steps = run.steps(SCORES)
         values = _log_odds(estimator, X)
         rows = counted_rows(y, codes, coins, plan.rows_per_group)
         lines = np.array(
@@ -290,25 +295,21 @@ class DPCalibratedClassifier(ClassifierMixin, AroundPrivate):
             require_groups(self.estimator, "estimator")
         budget = self._budget(n_records, by_group)
         cost = self._part(budget)._preview(n_records, n_features, n_outputs, by_group=by_group)
-        noise, rows_per_group = 0.0, 1
-        if budget.is_private:
-            multiplier = budget.calibrate(pairwise=True) / math.sqrt(self.calibration_share)
-            noise = multiplier * CountsAndPlaces.bound_of_rows(1)
+        share, rows_per_group = self.calibration_share, 1
         if by_group:
-            asked = (
+            rows_per_group = resolve_rows_counted(
                 self.average_over,
                 self.rows_per_group,
                 budget,
                 n_records,
-                noise,
+                noise_of_counts(budget, share, n_outputs),
                 tuned.QUIET_SHARE,
             )
-            rows_per_group = resolve_rows_counted(*asked)
-            noise *= rows_per_group if budget.is_private else 1.0
+        noise = noise_of_counts(budget, share, n_outputs, rows_per_group)
         return plan_calibration(
             budget,
             cost,
-            self.calibration_share,
+            share,
             n_records=n_records,
             n_bins=_bins(n_records, noise),
             n_steps=n_outputs,

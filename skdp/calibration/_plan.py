@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._release.plan import CALIBRATION_KEY, SPLIT_SLACK
-from skdp._release.release import made_by_fit
+from skdp._release.release import made_by_fit, named
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
 from skdp.accountant._calibration import largest_within
 from skdp.calibration import _tuned as tuned
 from skdp.calibration._sigmoid import CountsAndPlaces
-from skdp.metrics._plan import COUNTS, HistogramPlan, gaussian_counts
+from skdp.metrics._plan import HistogramPlan, gaussian_counts
+
+# Runs and reports call the release so.
+SCORES = "counts and places of records by score"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,14 +37,14 @@ class CalibrationPlan(HistogramPlan):
     @property
     def releases(self):
         """The classifier's releases and the counts."""
-        return (*made_by_fit(self.classifier), *super().releases)
+        return (*made_by_fit(self.classifier), *named(SCORES, self.counts))
 
     def joint_report(self, classifier, *, reproducible):
         """Return the report of the fitted classifier and the counts together."""
         return _together(
             classifier,
             events=(*classifier.events, self.counts.event),
-            names=(*classifier.names, COUNTS),
+            names=(*classifier.names, SCORES),
             epsilon=self.budget.epsilon,
             delta=self.budget.delta,
             reproducible=classifier.reproducible or reproducible,
@@ -81,8 +84,7 @@ def plan_calibration(
     batches the shares of the squared parameter add up exactly. Otherwise the noise is found by
     trying, from public numbers: what the classifier's fit was to cost.
     """
-    bound = CountsAndPlaces.bound_of_rows(rows_per_group)
-    counts = gaussian_counts(budget, n_records, 4 * n_bins, n_steps, bound)
+    counts = _counts(budget, n_records, n_bins, n_steps, rows_per_group)
     if budget.is_private:
         noise = _fill(budget, classifier, share, n_steps)
         counts = dataclasses.replace(counts, noise_multiplier=noise)
@@ -95,6 +97,18 @@ def plan_calibration(
         average_over=average_over,
         rows_per_group=rows_per_group,
     )
+
+
+def noise_of_counts(budget, share, n_steps, rows_per_group=1):
+    """Return the noise of a count, about, where counts have a share of the squared parameter."""
+    counts = _counts(budget, 1, 1, n_steps, rows_per_group)
+    return counts.mechanism.noise_std / math.sqrt(share)
+
+
+def _counts(budget, n_records, n_bins, n_steps, rows_per_group):
+    """Return releases of counts and places that spend a budget."""
+    size, bound = CountsAndPlaces.size_of(n_bins), CountsAndPlaces.bound_of_rows(rows_per_group)
+    return gaussian_counts(budget, n_records, size, n_steps, bound)
 
 
 def _fill(budget, classifier, share, n_steps):

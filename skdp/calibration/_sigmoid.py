@@ -40,7 +40,16 @@ class ScoredRows(NamedTuple):
 
 
 class BinnedScores(NamedTuple):
-    """Answers to `CountsAndPlaces`, an entry for each bin: rows, and rows by their nearness."""
+    """How many rows of either class are in each bin, and where in it: an entry for each bin.
+
+    Attributes
+    ----------
+    negative, positive : ndarray
+        Numbers of rows of the class.
+    near_low, near_high : ndarray
+        Sums of 1 - t and of t over rows in places t: as many as there are rows, if shared between
+        both ends of the bin by nearness.
+    """
 
     negative: np.ndarray
     positive: np.ndarray
@@ -61,6 +70,11 @@ class CountsAndPlaces(BoundedQuery):
     rows_of_record: int = 1
 
     view = CELLS
+
+    @staticmethod
+    def size_of(n_bins):
+        """Return how many numbers an answer has."""
+        return len(BinnedScores._fields) * n_bins
 
     @staticmethod
     def bound_of_rows(rows_of_record):
@@ -85,7 +99,7 @@ class CountsAndPlaces(BoundedQuery):
 
     def by_bin(self, answer):
         """Return an answer as `BinnedScores`."""
-        negative, positive, near_low, near_high = np.split(answer, 4)
+        negative, positive, near_low, near_high = np.split(answer, len(BinnedScores._fields))
         part = tuned.PART_OF_PLACE
         return BinnedScores(negative, positive, near_low / part, near_high / part)
 

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
+from skdp.calibration import DPCalibratedClassifier
+from skdp.linear_model import DPLogisticRegression
 from tests._loops import for_each
 from tests.door import (
     BinnedScores,
     CountsAndPlaces,
     ScoredRows,
     fit_sigmoid,
+    noise_of_counts,
     place_scores,
     typical_values,
 )
@@ -71,9 +74,11 @@ def test_each_value_is_in_a_bin_and_between_its_ends(value):
 def scores_of(values, p, n_bins):
     """Return what is expected of many rows with such values and probabilities."""
     rows = place_scores(values, np.zeros(values.size, dtype=bool), n_bins)
-    sums = (p, 1.0 - p, rows.place, 1.0 - rows.place)
-    positive, negative, high, low = (np.bincount(rows.bin, of, n_bins) for of in sums)
-    return BinnedScores(negative, positive, low, high)
+    query = CountsAndPlaces(n_bins, NO_NOISE)
+    answer = rows.ask(query)
+    assert answer.size == query.size_of(n_bins)
+    scores, positive = query.by_bin(answer), np.bincount(rows.bin, p, n_bins)
+    return scores._replace(negative=scores.negative - positive, positive=positive)
 
 
 @for_each("value", [-2.0, -0.4, 0.7])
@@ -86,9 +91,14 @@ def test_the_typical_value_is_where_the_records_are(value):
     # There are no records elsewhere, and noise doesn't say where these would be.
     elsewhere = np.arange(6) != place.bin[0]
     np.testing.assert_allclose(exact[elsewhere], middles[elsewhere])
-    noise = 30.0 * np.random.default_rng(0).standard_normal((4, 6))
-    noisy = typical_values(BinnedScores(*(np.array(scores) + noise)), 30.0)
-    assert np.abs(expit(0.5 * noisy) - expit(0.5 * middles))[elsewhere].max() < 0.2 / 6
+    # The noise of a place is four times that of a count.
+    stds = 30.0 * np.array([[1.0], [1.0], [4.0], [4.0]])
+    noise = stds * np.random.default_rng(0).standard_normal((200, 4, 6))
+    noisy = [typical_values(BinnedScores(*(np.array(scores) + one)), 30.0) for one in noise]
+    off = expit(0.5 * np.array(noisy)) - expit(0.5 * middles)
+    # In units of half a bin. A place that is believed as it is would be anywhere in the bin.
+    assert 12.0 * np.sqrt(np.mean(off[:, elsewhere] ** 2)) < 0.12
+    assert 12.0 * np.abs(off).max() <= 0.95 + 1e-9
     # What hardly anybody is in is in the middle, as far as is known.
     hidden = typical_values(scores, 1e6)
     np.testing.assert_allclose(hidden, middles, atol=1e-3)
@@ -106,3 +116,15 @@ def test_a_few_bins_bend_neither_the_slope_nor_the_mean_risk(slope, mean):
     assert found == pytest.approx(slope, rel=0.08)
     # A bin's records aren't all at their mean place, and a rare risk is convex.
     assert expit(found * values + offset).mean() == pytest.approx(p.mean(), rel=0.04)
+
+
+@for_each("adjacency", ["zero_out", "replace_one"])
+@for_each("n_classes", [2, 3])
+@for_each("counted", [{}, {"rows_per_group": 3}])
+def test_the_noise_that_bins_and_rows_follow_is_that_of_the_plan(counted, n_classes, adjacency):
+    inner = DPLogisticRegression(classes=list(range(n_classes)))
+    model = DPCalibratedClassifier(inner, adjacency=adjacency, **counted)
+    n_outputs, rows = (1 if n_classes == 2 else n_classes), counted.get("rows_per_group", 1)
+    plan = model._plan(5000, 4, n_outputs, by_group=bool(counted))
+    foreseen = noise_of_counts(plan.budget, 0.1, n_outputs, rows)
+    assert foreseen == pytest.approx(plan.mechanism.noise_std, rel=1e-3)

@@ -78,7 +78,7 @@ def find_shape(histogram, *, bounds, n_there, plan):
         shares = np.linspace(0.0, 1.0, n_knots)
         shares[0], shares[-1] = tuned.SHARE_BEYOND_KNOTS, 1.0 - tuned.SHARE_BEYOND_KNOTS
         return _shape_at(ends, shown, numbers_at(ends, curve, shares), spike)
-    return _shape_on(histogram, values, shown, bounds, plan.most_knots - values.size, spike)
+    return _shape_on(histogram, values, shown, bounds, plan.most_knots, spike)
 
 
 def _are_in_one_bin(values):
@@ -128,13 +128,14 @@ def _shape_across(histogram, place, shown, n_there, spike):
     return FoundShape(is_line=True, knots=points[[0, 2]], spike=None, points=points, counts=counts)
 
 
-def _shape_on(histogram, values, shown, bounds, room, spike):
+def _shape_on(histogram, values, shown, bounds, most_knots, spike):
     """Return hats on the bins of some values, and on what lies beyond them, if there is room.
 
     An open bin is no number, unless there are no others: what it holds lies beyond the outermost.
     """
     closed = values[(values > 0) & (values < shown.size - 2)]
     values = closed if closed.size else values
+    room = most_knots - values.size
     knots, shown, points, counts = numbers_in(histogram.ends, values), shown.copy(), [], []
     for is_above in (True, False)[: max(room, 0)]:
         spot = _find_beyond(histogram, values, knots, bounds, is_above=is_above)

@@ -94,29 +94,34 @@ def find_bins(frame, specs, plan, run):
 def _exact_bins(frame, specs, plan, run):
     """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
     numbers = frame.ask(DistinctNumbers(specs.numeric))
-    searches = [
-        ColumnSearch(column=column, bounds=None, ends=of_column, coarse=of_column)
-        for column, of_column in zip(specs.numeric, numbers, strict=True)
-    ]
-    released = _release_stage(COUNTS, searches, frame, run)
+    released = _release_histograms(
+        COUNTS, specs.numeric, [None] * len(numbers), numbers, frame, run
+    )
     return [
-        Histogram(of_column, counts, noise=0.0, least=0.0)
-        for of_column, counts in zip(numbers, released, strict=True)
+        Histogram(ends, counts, noise=0.0, least=0.0)
+        for ends, counts in zip(numbers, released, strict=True)
     ]
 
 
-def _release_stage(stage, searches, frame, run):
+def _release_histograms(stage, columns, bounds, ends, frame, run):
     """Release how many records are in each bin, and return that by column."""
     mechanism = run.mechanism(stage)
     query = CountsByBin(
-        places=[search.column for search in searches],
-        bounds=[search.bounds for search in searches],
-        ends=[search.ends for search in searches],
+        places=columns,
+        bounds=bounds,
+        ends=ends,
         part_grid=mechanism.grid,
-        shares=[1.0] * len(searches),
+        shares=[1.0] * len(columns),
         mechanism=mechanism,
     )
     return query.by_column(run.ask(stage, frame, query))
+
+
+def _release_searched(stage, searches, frame, run):
+    """Release how many records are in each bin that searches are at, and return that by column."""
+    columns = [search.column for search in searches]
+    bounds, ends = [search.bounds for search in searches], [search.ends for search in searches]
+    return _release_histograms(stage, columns, bounds, ends, frame, run)
 
 
 def _release_bins(frame, specs, plan, run):
@@ -125,11 +130,11 @@ def _release_bins(frame, specs, plan, run):
     located = [search for search in searches if search.bounds is None]
     if located:
         noise = run.mechanism(RANGES).noise_std
-        released = _release_stage(RANGES, located, frame, run)
+        released = _release_searched(RANGES, located, frame, run)
         for search, counts in zip(located, released, strict=True):
             search.learn_ranges(counts, noise, plan.least_of_bin(FIRST_COUNTS))
     noise = run.mechanism(FIRST_COUNTS).noise_std
-    released = _release_stage(FIRST_COUNTS, searches, frame, run)
+    released = _release_searched(FIRST_COUNTS, searches, frame, run)
     for search, counts in zip(searches, released, strict=True):
         search.learn_first_counts(counts, noise, plan.least_of_bin(COUNTS))
     return _release_fine(searches, frame, run)

@@ -164,3 +164,9 @@ def test_columns_of_one_number_keep_what_differs(rng, has_groups):
     rows = model.transform(X)
     names = model.get_feature_names_out().tolist()
     assert rows[:, names.index("gain_is_not_0")].tolist() == (X["gain"] != 0.0).tolist()
+
+
+def test_an_open_bin_beside_common_numbers_needs_one_knot():
+    counts = [0, 1500, 0, 2500, 0, 2000, 4000, 0]
+    assert shape([0.0, 1.0, 2.0], counts, most_knots=4).knots.tolist() == [0, 1, 2, 3]
+    assert shape([0.0, 1.0, 2.0], counts, most_knots=3).knots.tolist() == [0, 1, 2]
