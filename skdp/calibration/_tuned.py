@@ -17,9 +17,9 @@ STARTS = ((0.0, 0.0), (-1.5, 0.0), (1.0, 0.0))
 QUIET_SHARE = 0.1
 # A cell of no records has no variance of its own, and gets this.
 LEAST_VARIANCE = 1e-3
-# A record adds this part of what it adds to a count to the two numbers of places. It makes the noise
-# 3 % larger. With .35 and .5, and with six bins, losses on seven public tables at epsilon .1 were
-# as often larger as smaller. Places are rounded to so many in a bin, and the mean place is no
+# A record adds this part of what it adds to a count to the two numbers of places, which makes the
+# noise 3 % larger. With .35 and .5, and with six bins, losses on seven public tables at epsilon .1
+# were as often larger as smaller. Places are rounded to so many in a bin, and the mean place is no
 # nearer to an end than this, of half the width from the middle.
 PART_OF_PLACE = 0.25
 PLACES_IN_BIN = 64
