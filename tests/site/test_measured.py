@@ -323,7 +323,7 @@ def test_targets_that_pages_call_missed_or_met(read):
 
 
 def test_a_study_of_people_in_words(read):
-    assert {"0.25", "0.07", "0.02"} <= numbers_of("targets", "targets of a study")
+    assert {"0.18", "0.07", "0.03", "0.02"} <= numbers_of("targets", "targets of a study")
     off, lost = {}, []
     for row in read("study", epsilon="1.0"):
         ratio = float(row["mean_risk"]) / float(row["rate"])
@@ -331,10 +331,10 @@ def test_a_study_of_people_in_words(read):
         lost.append(float(row["auc_no_privacy"]) - float(row["auc"]))
     single = sorted(abs(one) for of_set in off.values() for one in of_set)
     assert len(single) == 18
-    assert sum(one > 0.1 for one in single) == 4
-    assert round(single[-1], 2) == 0.25
+    assert sum(one > 0.1 for one in single) == 2
+    assert round(single[-1], 2) == 0.18
     assert all(len(of_set) == 9 for of_set in off.values())
-    assert all(round(abs(sum(of_set) / 9), 2) <= 0.07 for of_set in off.values())
+    assert all(round(abs(sum(of_set) / 9), 2) <= 0.03 for of_set in off.values())
     assert max(lost) < 0.02
 
 
