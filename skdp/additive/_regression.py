@@ -94,8 +94,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are clipped to it. None learns a range of most targets,
         wherever they lie, from a share of the model's part of the budget; for counts and amounts it
-        learns their mean and size. With ``epsilon=float("inf")`` the mean is exact, and no range is
-        learnt.
+        learns their mean and size. With ``epsilon=float("inf")`` the exact mean of y is subtracted,
+        and counts and amounts are divided by it.
     exposure_bounds : pair of floats (low, high), default=None
         Public range of the exposures, where a fit has some. A row that was seen for longer than
         `high` counts as one of that exposure, with its target reduced by the same factor; `low` is

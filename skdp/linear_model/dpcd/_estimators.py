@@ -92,7 +92,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseLinear):
         equally wide. Elsewhere y is used unchanged, with a warning: the fit is still private, but
         accurate only if the targets are within about [-1, 1]. The objective is that of the targets
         in their own units. Where a range would be learnt, a fit with ``epsilon=float("inf")`` and
-        an intercept takes y less its mean.
+        an intercept subtracts the mean of y first.
     selection : {"cyclic", "greedy"}, default="cyclic"
         How coordinates are selected. "cyclic" updates all of them in each pass. "greedy" [2]_ is
         for thousands of columns of which few matter: each update is along one coordinate, which is
@@ -362,7 +362,7 @@ class DPCDLasso(DPCDElasticNet):
         equally wide. Elsewhere y is used unchanged, with a warning: the fit is still private, but
         accurate only if the targets are within about [-1, 1]. The objective is that of the targets
         in their own units. Where a range would be learnt, a fit with ``epsilon=float("inf")`` and
-        an intercept takes y less its mean.
+        an intercept subtracts the mean of y first.
     selection : {"cyclic", "greedy"}, default="cyclic"
         How coordinates are selected. "cyclic" updates all of them in each pass. "greedy" [2]_ is
         for thousands of columns of which few matter: each update is along one coordinate, which is

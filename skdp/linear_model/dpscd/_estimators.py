@@ -113,7 +113,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseLinear):
         in the units of y, such as the strength of an L1 penalty or the threshold of Huber's loss.
         Elsewhere y is used unchanged, with a warning: the fit is still private, but accurate only
         if the targets are within about [-1, 1]. Where a range would be learnt, a fit with
-        ``epsilon=float("inf")`` and an intercept takes y less its mean.
+        ``epsilon=float("inf")`` and an intercept subtracts the mean of y first.
     max_iter : int, default=10
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
     batch_size : int or "auto", default="auto"

@@ -102,7 +102,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         in the units of y, such as the strength of an L1 penalty or the threshold of Huber's loss.
         Elsewhere y is used unchanged, with a warning: the fit is still private, but accurate only
         if the targets are within about [-1, 1]. Where a range would be learnt, a fit with
-        ``epsilon=float("inf")`` and an intercept takes y less its mean.
+        ``epsilon=float("inf")`` and an intercept subtracts the mean of y first.
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
         Laplace noise.

@@ -75,7 +75,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
         of most targets, wherever they lie, from a share of the budget: see `ball_budget`. Where
         this share is 0, y is used unchanged, with a warning: the fit is still private, but accurate
         only if the targets are within about [-1, 1]. Where a range would be learnt, a fit with
-        ``epsilon=float("inf")`` and an intercept takes y less its mean.
+        ``epsilon=float("inf")`` and an intercept subtracts the mean of y first.
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
         over the rows before the first step. "auto" follows from the released moment and public
