@@ -85,7 +85,7 @@ class CountsAndPlaces(BoundedQuery):
         return self.bound_of_rows(self.rows_of_record)
 
     def pair_bound(self, place):
-        # The answers of two records have no entries below 0, so that neither points away.
+        # Records add no entries below 0: two of them are at right angles at most.
         return math.sqrt(2.0) * self.record_bound(place)
 
     def total(self, rows):
@@ -115,8 +115,8 @@ def place_scores(values, is_positive, n_bins):
 def typical_values(scores, noise_std):
     """Return the decision value at the mean place of each bin, as far as noise tells.
 
-    The mean place is thought to be anywhere in the bin beforehand, the variance of which is a third
-    of the square of half its width. `noise_std` is the noise of a count.
+    Beforehand the mean place is thought to be normal about the middle, with the variance of an even
+    spread: a third, in units of half a width. `noise_std` is the noise of a count.
     """
     total = np.maximum(scores.negative + scores.positive, 0.0)
     variance = 2.0 * (noise_std / tuned.PART_OF_PLACE) ** 2
