@@ -83,16 +83,15 @@ def ratio(read, race, claim):
 
 def test_speed_in_words(read):
     numbers = numbers_of("measured", "speed")
-    assert {"256", "1.6", "30", "15", "19", "100,000"} <= numbers
+    assert {"256", "1.5", "25", "15", "19", "100,000"} <= numbers
     for race in ("per_pass_hinge", "per_pass_log_loss"):
         rows = read("speed_ratios", race=race)
-        assert all(float(row["median"]) < 1.6 for row in rows)
+        assert all(float(row["median"]) < 1.5 for row in rows)
         median = {row["claim"].split(" /")[0]: float(row["median"]) for row in rows}
-        assert median["DPSGD, batch 1000"] < 0.95
-        assert 0.9 < median["DPSCD, batch 1000"] < 1.1
+        assert max(median["DPSGD, batch 1000"], median["DPSCD, batch 1000"]) < 0.95
     assert 0.9 < ratio(read, "logistic", "LogisticRegression / DPSGD") < 1.1
     assert 1.0 < ratio(read, "logistic", "diffprivlib LogisticRegression / DPSGD") < 1.25
-    assert ratio(read, "logistic", "Opacus / DPSGD, batch 256") > 30.0
+    assert ratio(read, "logistic", "Opacus / DPSGD, batch 256") > 25.0
     for row in read("whitening"):
         are_many = int(row["rows"]) >= 1_000_000
         low, high = (0.4, 0.65) if are_many else (1.9, 2.2)
